@@ -1,0 +1,141 @@
+"""What a backend is: the only door between the controller and a place where untrusted code runs.
+
+One line of calls, the same for every backend::
+
+    backend.probe()                    -> BackendFacts
+    backend.resolve_image(wanted)      -> ResolvedImage | None
+    with backend.open(plan, sealed) as session:      the sealed payload is put, once
+        run = session.prepare(k)       -> PreparedRun     a fresh copy, proved equal to the seal; nothing ran
+        run.execute()                  -> Execution       released, pumped to its end, classified
+        run.inspect()                  -> Aftermath       what changed, declared artifacts, fullness
+        run.discard()                                     nothing of run k is left
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from runner.evidence.observation import Artifact, Stream, Workspace
+from runner.payload.fingerprint import Change, Fingerprint
+from runner.payload.seal import SealedPayload
+from runner.sandbox.exit import ExitStatus
+from runner.sandbox.image import ImagePin, ResolvedImage
+from runner.sandbox.policy import Policy
+
+
+@dataclass(frozen=True, slots=True)
+class BackendFacts:
+    """What was found out about the place where code will run; all of it goes into the evidence.
+
+    ``enforced`` and ``not_enforced`` name limits of the policy. ``store`` is ``overlay`` or ``containerd``
+    (which digest an image ID is), ``boundary`` what stands between the code and the host.
+    """
+
+    backend: str
+    version: str = ""
+    api_version: str = ""
+    platform: str = ""
+    store: str = ""
+    cgroup: str = ""
+    rootless: bool = False
+    userns_remap: bool = False
+    runtimes: tuple[str, ...] = ()
+    boundary: str = ""
+    enforced: tuple[str, ...] = ()
+    not_enforced: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything a session needs to know, decided before anything starts.
+
+    ``env`` is what the workload gets besides the image's own; its values may be secrets and are never part
+    of a container's configuration. ``timeout`` is seconds per run. ``ahead`` runs are made ready early.
+    """
+
+    argv: tuple[str, ...]
+    cwd: str
+    env: tuple[tuple[str, str], ...] = field(repr=False)
+    policy: Policy
+    timeout: float
+    runs: int
+    jobs: int = 1
+    ahead: int = 2
+    image: ResolvedImage | None = None
+    network: str = "none"
+    shell_speaks: bool = False
+    working_copy: str = "repository"
+    artifacts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """A run from its release to its end. Seconds and bytes; ``None`` where the boundary hides a figure."""
+
+    status: ExitStatus
+    stdout: Stream
+    stderr: Stream
+    output_sha256: str
+    wall_seconds: float
+    cpu_seconds: float | None = None
+    peak_memory: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Aftermath:
+    """The work tree after the run, compared with what was sealed."""
+
+    after: Fingerprint | None
+    changes: tuple[Change, ...] = ()
+    note: str = ""
+    artifacts: tuple[Artifact, ...] = ()
+    workspace: Workspace = Workspace.UNKNOWN
+
+
+class PreparedRun(Protocol):
+    """One run: ready, then executed once, inspected, discarded."""
+
+    @property
+    def before(self) -> Fingerprint:
+        """Fingerprint read back from the fresh copy; equal to the seal."""
+
+    def execute(self) -> Execution:
+        """Release the workload and follow it to its end. Raises SetupError when the engine fails."""
+
+    def inspect(self) -> Aftermath:
+        """Look at the tree the workload left; only after :meth:`execute`."""
+
+    def discard(self) -> None:
+        """Remove everything of this run. Safe to call at any point and more than once."""
+
+
+class Session(Protocol):
+    """One sealed payload, held for all runs of a replay."""
+
+    def prepare(self, index: int) -> PreparedRun:
+        """Make run ``index`` (from 1) ready. Raises SeedMismatch when the copy is not what was sealed."""
+
+    def cancel(self) -> None:
+        """End everything that runs, from any thread; running calls return soon with cause ``cancelled``."""
+
+
+class Backend(Protocol):
+    """A place where untrusted code can run."""
+
+    @property
+    def name(self) -> str:
+        """``docker``, ``host`` or ``fake``."""
+
+    def probe(self) -> BackendFacts:
+        """Find out what is there. Raises EngineUnavailable."""
+
+    def resolve_image(self, wanted: ImagePin | str | None) -> ResolvedImage | None:
+        """The image to use: by pin (ID), or by a name a person gave. Never pulls. ``None``: no images here.
+
+        Raises ImageUnavailable.
+        """
+
+    def open(self, plan: Plan, sealed: SealedPayload) -> AbstractContextManager[Session]:
+        """Put the sealed payload, once; on exit nothing is left. Raises SetupError."""
