@@ -54,7 +54,10 @@ class Workspace(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One finished run. Times are seconds, memory is bytes; ``None`` where the boundary hides it."""
+    """One finished run. Times are seconds, memory is bytes; ``None`` where the boundary hides it.
+
+    ``root`` is the absolute path of the work tree as the workload saw it.
+    """
 
     index: int
     status: ExitStatus
@@ -70,3 +73,4 @@ class Observation:
     changes_note: str = ""
     artifacts: tuple[Artifact, ...] = ()
     workspace: Workspace = Workspace.UNKNOWN
+    root: str = "/workspace"

@@ -72,7 +72,10 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """A run from its release to its end. Seconds and bytes; ``None`` where the boundary hides a figure."""
+    """A run from its release to its end. Seconds and bytes; ``None`` where the boundary hides a figure.
+
+    ``root`` is the absolute path of the work tree as the workload saw it.
+    """
 
     status: ExitStatus
     stdout: Stream
@@ -81,6 +84,7 @@ class Execution:
     wall_seconds: float
     cpu_seconds: float | None = None
     peak_memory: int | None = None
+    root: str = "/workspace"
 
 
 @dataclass(frozen=True, slots=True)
