@@ -102,6 +102,10 @@ class PreparedRun(Protocol):
     """One run: ready, then executed once, inspected, discarded."""
 
     @property
+    def index(self) -> int:
+        """Counts from 1."""
+
+    @property
     def before(self) -> Fingerprint:
         """Fingerprint read back from the fresh copy; equal to the seal."""
 

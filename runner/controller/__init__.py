@@ -1,0 +1,1 @@
+"""The straight line from a case to a verdict: :mod:`replay`, :mod:`record`, and what both share."""
