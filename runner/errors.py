@@ -6,6 +6,7 @@
     ├── InputError                    input              2   something handed to us is wrong
     │   ├── UsageError                usage              2   options that contradict or are missing
     │   ├── ReportError               report             2   a report that cannot be read or believed
+    │   ├── PatternError              pattern            2   a match pattern that is invalid or runs away
     │   ├── PolicyError               policy             2   a policy that cannot be read, or that widens
     │   ├── PayloadRefused            payload_refused    2   sealing refused an entry, by a named rule
     │   ├── PayloadMismatch           payload_mismatch   2   not the payload that was recorded
@@ -68,6 +69,12 @@ class ReportError(InputError):
     """A report that cannot be read, or whose parts contradict each other."""
 
     code = "report"
+
+
+class PatternError(InputError):
+    """A match pattern that is no regular expression, or does not finish in its time or memory."""
+
+    code = "pattern"
 
 
 class PolicyError(InputError):

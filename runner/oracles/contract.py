@@ -32,11 +32,16 @@ class PythonSignature:
 
 @dataclass(frozen=True, slots=True)
 class ProcessSignature:
-    """How the main process ended, by kind and code."""
+    """How the main process ended, by kind and code.
+
+    ``signal_as_exit``: recorded through a docker client, which reports the death by signal N as exit code
+    128+N. Such an ``exit_code`` is also met by that signal; any other is met by an exit only.
+    """
 
     process_kind: Literal["posix_signal", "windows_status", "exit_code"]
     code: int
     name: str | None = None
+    signal_as_exit: bool = False
     kind: Literal["process"] = "process"
 
 
