@@ -48,7 +48,11 @@ class RequestedLimits:
 
 @dataclass(frozen=True, slots=True)
 class RecordedExecution:
-    """Where and how the report says it was made. Compared with what is used; differences are drift."""
+    """Where and how the report says it was made. Compared with what is used; differences are drift.
+
+    ``image_problem`` says why there is no ``image`` to replay with, for whoever needs one; a person may
+    still name an image.
+    """
 
     backend: BackendName
     image: ImagePin | None = None
@@ -57,6 +61,7 @@ class RecordedExecution:
     policy_name: str | None = None
     policy_sha256: str | None = None
     limits: RequestedLimits = field(default_factory=RequestedLimits)
+    image_problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +69,9 @@ class Case:
     """One untrusted report, parsed and consistent with itself.
 
     ``contract_source`` is ``recorded`` or ``legacy_inferred``. ``working_copy`` is the directory name that a
-    host replay uses (ReproMin's rule). ``fixed_env`` is what the format promises every run (ReproMin sets
-    ``REPOMIN=1``). ``sha256`` is the digest of the report file's bytes.
+    host replay uses (ReproMin's rule); ``None`` means the payload's own name, unless ``working_copy_problem``
+    says why the recorded name cannot be used: then a host replay is refused. ``fixed_env`` is what the format
+    promises every run (ReproMin sets ``REPOMIN=1``). ``sha256`` is the digest of the report file's bytes.
     """
 
     source: Literal["native", "repomin"]
@@ -79,5 +85,6 @@ class Case:
     environment: RecordedEnvironment
     execution: RecordedExecution
     working_copy: str | None = None
+    working_copy_problem: str = ""
     holdout_status: str | None = None
     fixed_env: tuple[tuple[str, str], ...] = ()

@@ -1,0 +1,76 @@
+"""Writing a file so that nobody ever sees half of it."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from contextlib import suppress
+
+from runner.errors import SetupError, UsageError, printable
+
+_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def write_atomically(path: str | os.PathLike[str], data: bytes, mode: int = 0o600) -> None:
+    """Write ``data`` beside ``path`` under a temporary name, sync it, and rename it into place.
+
+    An existing regular file is replaced; on any failure it stays as it was and the temporary file is gone.
+    ``mode`` holds whatever the umask is. A destination that is a symbolic link is refused rather than
+    replaced: neither the link nor what it points to is touched.
+
+    Raises UsageError when the destination cannot be a file of ours, SetupError when writing fails.
+    """
+    target = os.path.abspath(os.fspath(path))
+    name = printable(os.fspath(path))
+    folder, base = os.path.split(target)
+    _check_destination(target, name)
+    temporary = os.path.join(folder, f".{base[:100]}.{secrets.token_hex(8)}.tmp")
+    try:
+        _fill(_create(temporary, name), data, mode)
+        os.replace(temporary, target)
+        _sync_folder(folder)
+    except OSError as error:
+        raise SetupError(f"{name}: cannot be written: {error.strerror}") from None
+    finally:
+        # After a rename there is nothing left under this name.
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
+
+
+def _check_destination(target: str, name: str) -> None:
+    try:
+        found = os.lstat(target).st_mode
+    except FileNotFoundError:
+        return
+    except ValueError:
+        raise UsageError(f"{name}: not a usable file name") from None
+    except OSError as error:
+        raise UsageError(f"{name}: cannot be written: {error.strerror}") from None
+    if stat.S_ISLNK(found):
+        raise UsageError(f"{name}: is a symbolic link; refusing to write through or over it")
+    if not stat.S_ISREG(found):
+        raise UsageError(f"{name}: exists and is not a regular file")
+
+
+def _create(temporary: str, name: str) -> int:
+    try:
+        return os.open(temporary, _FLAGS, 0o600)
+    except OSError as error:
+        raise UsageError(f"{name}: cannot be written: {error.strerror}") from None
+
+
+def _fill(descriptor: int, data: bytes, mode: int) -> None:
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fchmod(file.fileno(), mode)
+        os.fsync(file.fileno())
+
+
+def _sync_folder(folder: str) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
