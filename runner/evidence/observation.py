@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import sha256
@@ -21,11 +22,11 @@ class Stream:
     bytes: int = 0
     sha256: str = sha256(b"").hexdigest()
     truncated: bool = False
-    head: bytes = b""
-    tail: bytes = b""
+    head: builtins.bytes = b""
+    tail: builtins.bytes = b""
 
     @property
-    def kept(self) -> bytes:
+    def kept(self) -> builtins.bytes:
         """What is available for matching."""
         return self.head + self.tail
 
