@@ -1,0 +1,93 @@
+"""Whether a payload is the one a report was made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from runner.case import Case, RecordedPayload
+from runner.errors import PayloadMismatch
+
+Mode = Literal["exact", "content", "unavailable"]
+
+
+class Digests(Protocol):
+    """Two digests of one tree: a ``Fingerprint`` or the ``TreeHashes`` of :mod:`runner.payload`."""
+
+    @property
+    def exact(self) -> str:
+        """Everything, with metadata."""
+
+    @property
+    def content(self) -> str:
+        """Paths, kinds and bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class FingerprintMatch:
+    """How far the payload is proved. Field names are those of ReproMin's replay evidence.
+
+    The two content digests are set in ``content`` mode only: metadata may have drifted then.
+    """
+
+    mode: Mode
+    expected: str | None
+    actual: str | None
+    expected_content: str | None = None
+    actual_content: str | None = None
+
+    @property
+    def metadata_drift_possible(self) -> bool:
+        """Modes, times or attributes may differ from what was recorded."""
+        return self.mode == "content"
+
+    @property
+    def verified(self) -> bool:
+        """Whether any digest was compared."""
+        return self.mode != "unavailable"
+
+
+def check_payload(case: Case, native: Digests, tree: Digests | None, files: int,
+                  bytes_: int) -> FingerprintMatch:
+    """Compare the payload with what ``case`` records, under the scheme that it names.
+
+    ``tree`` holds ReproMin's pair and is needed for its reports. ``files`` and ``bytes_`` count regular
+    files.
+    Raises PayloadMismatch naming the digest or the count that differs.
+    """
+    recorded = case.payload
+    actual = native if recorded.scheme == "manifest-sha256-v1" else tree
+    if actual is None and (recorded.exact or recorded.content):
+        raise ValueError("a report with ReproMin's digests needs the tree hashes of the payload")
+    match = _compare(recorded, actual, _count_drift(recorded, files, bytes_))
+    if (files, bytes_) != (recorded.files, recorded.bytes):
+        raise PayloadMismatch(f"not the recorded payload: {_count_drift(recorded, files, bytes_)}")
+    return match
+
+
+def _compare(recorded: RecordedPayload, actual: Digests | None, counts: str) -> FingerprintMatch:
+    exact = actual.exact if actual is not None else None
+    if actual is None or (recorded.exact is None and recorded.content is None):
+        return FingerprintMatch("unavailable", None, exact)
+    if recorded.exact == actual.exact:
+        return FingerprintMatch("exact", recorded.exact, actual.exact)
+    if recorded.content is None:
+        raise _differs("exact", recorded.exact, actual.exact, counts)
+    if recorded.content != actual.content:
+        raise _differs("content", recorded.content, actual.content, counts)
+    return FingerprintMatch("content", recorded.exact, actual.exact, recorded.content, actual.content)
+
+
+def _differs(which: str, recorded: str | None, actual: str, counts: str) -> PayloadMismatch:
+    hint = ("the report has no content digest, so even a changed time counts; restore times and modes"
+            if which == "exact" else "")
+    return PayloadMismatch(f"not the recorded payload: its {which} digest is {actual},"
+                           f" the report has {recorded}" + (f"; {counts}" if counts else ""), hint=hint)
+
+
+def _count_drift(recorded: RecordedPayload, files: int, bytes_: int) -> str:
+    if (files, bytes_) == (recorded.files, recorded.bytes):
+        return ""
+    # A recorded count may be an integer too long to be read; it is then shown as what it is.
+    wanted = [str(n) if n < 1 << 63 else "over 2^63" for n in (recorded.files, recorded.bytes)]
+    return f"it has {files} files and {bytes_} bytes, the report has {wanted[0]} files and {wanted[1]} bytes"

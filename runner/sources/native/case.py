@@ -1,0 +1,36 @@
+"""The case of a native report."""
+
+from __future__ import annotations
+
+from runner.case import Case, RecordedEnvironment, RecordedExecution, RecordedPayload, RequestedLimits
+from runner.sandbox.image import ImagePin
+from runner.sources.native.command import CommandReport
+from runner.sources.native.parts import ExecutionPart, ImagePart
+
+
+def to_case(report: CommandReport, *, path: str, sha256: str) -> Case:
+    """What a checked report claims."""
+    payload = report.payload
+    return Case(
+        source="native", path=path, sha256=sha256, schema_version=report.schema_,
+        workload=report.workload.workload(), contract=report.oracle.contract(), contract_source="recorded",
+        payload=RecordedPayload(payload.files, payload.bytes, payload.fingerprint.scheme,
+                                payload.fingerprint.exact, payload.fingerprint.content),
+        environment=RecordedEnvironment(report.environment.names, report.environment.sha256),
+        execution=_execution(report.execution))
+
+
+def _execution(part: ExecutionPart) -> RecordedExecution:
+    limits = part.limits
+    return RecordedExecution(
+        backend=part.backend, image=_pin(part.image), network=part.network,
+        timeout_seconds=part.timeout_seconds, policy_name=part.policy.name, policy_sha256=part.policy.sha256,
+        limits=RequestedLimits(limits.memory, limits.pids, limits.cpus, limits.tmp, limits.work),
+        image_problem="" if part.image else "execution.image: the failure was recorded on a host")
+
+
+def _pin(image: ImagePart | None) -> ImagePin | None:
+    if image is None:
+        return None
+    return ImagePin(image.id, image.name, image.platform, image.manifest or "",
+                    tuple(sorted(image.tools.items())))

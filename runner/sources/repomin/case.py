@@ -1,0 +1,105 @@
+"""The case of a ReproMin report: its contract as ReproMin's replay builds it, and what it asks for."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from runner.case import Case, RecordedEnvironment, RecordedExecution, RecordedPayload
+from runner.errors import ReportError, UsageError
+from runner.oracles.contract import Contract
+from runner.sandbox.image import ImagePin, is_image_id
+from runner.sources.repomin.model import Execution, RepominReport
+from runner.sources.wording import describe, is_plain_text
+from runner.workloads.command import CommandWorkload
+
+FIXED_ENV: Final = (("REPOMIN", "1"),)
+MAX_COMMAND_BYTES = 131_000
+"""Linux starts no program with a longer argument (128 KiB, with room for what is put before the text)."""
+
+_MAX_SEGMENT_BYTES = 255
+_MAX_NAME_CHARS = 512
+
+
+def to_case(report: RepominReport, *, path: str, sha256: str, exit_code: int | None = None) -> Case:
+    """The case of a checked report. ``exit_code`` is the user's ``--exit-code``, for legacy reports only.
+
+    Raises UsageError when it does not apply, ReportError when the contract is ambiguous or the command
+    cannot be started.
+    """
+    _check_command(report.command)
+    digest = report.output.tree_sha256 or report.holdout.artifact_fingerprint
+    execution = report.execution
+    problem = _basename_problem(execution)
+    basename = execution.raw.get("working_directory_basename")
+    return Case(
+        source="repomin", path=path, sha256=sha256, schema_version="1",
+        workload=CommandWorkload(shell=report.command),
+        contract=_contract(report, exit_code),
+        contract_source="legacy_inferred" if report.failure_spec is None else "recorded",
+        payload=RecordedPayload(report.output.counts.files, report.output.counts.bytes, "tree-sha256",
+                                digest, report.output.tree_content_sha256),
+        environment=RecordedEnvironment(tuple(sorted(execution.environment_names)),
+                                        execution.environment_sha256),
+        execution=_execution(execution),
+        working_copy=basename if isinstance(basename, str) and not problem else None,
+        working_copy_problem=problem,
+        holdout_status=report.holdout.status,
+        fixed_env=FIXED_ENV)
+
+
+def _check_command(command: str) -> None:
+    if not is_plain_text(command):
+        raise ReportError("command: has a lone surrogate, expected text that can be encoded")
+    if len(command.encode()) > MAX_COMMAND_BYTES:
+        raise ReportError(f"command: is longer than {MAX_COMMAND_BYTES} bytes, which cannot be started")
+
+
+def _contract(report: RepominReport, exit_code: int | None) -> Contract:
+    spec = report.failure_spec
+    if spec is not None:
+        if exit_code is not None:
+            raise UsageError("--exit-code: the report records its own contract (failure_spec)",
+                             hint="leave --exit-code out")
+        return Contract(spec.exit_code, spec.match, report.signature)
+    if exit_code is not None and report.signature is not None and report.signature.kind == "process":
+        raise UsageError("--exit-code: the report records how the process ended (process_failure_signature)",
+                         hint="leave --exit-code out")
+    if not report.failure_match and report.signature is None and exit_code is None:
+        raise ReportError("failure_match: is not set and there is no signature, so any failure would count",
+                          hint="say what is expected with --exit-code N")
+    return Contract(exit_code, report.failure_match, report.signature)
+
+
+def _execution(execution: Execution) -> RecordedExecution:
+    network = execution.raw.get("network")
+    problem = _image_problem(execution)
+    name = execution.raw.get("image")
+    usable = isinstance(name, str) and len(name) <= _MAX_NAME_CHARS and is_plain_text(name)
+    pin = None if problem else ImagePin(str(execution.raw["image_id"]), str(name) if usable else "")
+    return RecordedExecution(
+        backend=execution.backend, image=pin, image_problem=problem,
+        network=network if isinstance(network, str) and is_plain_text(network) else None,
+        timeout_seconds=execution.timeout_seconds, limits=execution.limits)
+
+
+def _image_problem(execution: Execution) -> str:
+    """Why the report names no image to replay with; empty when it does."""
+    if "image_id" not in execution.raw:
+        return "execution.image_id: is missing, expected sha256: and 64 hex digits"
+    image_id = execution.raw["image_id"]
+    if not is_image_id(image_id):
+        return f"execution.image_id: is {describe(image_id)}, expected sha256: and 64 hex digits"
+    return ""
+
+
+def _basename_problem(execution: Execution) -> str:
+    """Why the recorded directory name cannot be used; empty when it can, or there is none."""
+    key = "working_directory_basename"
+    if key not in execution.raw or _is_segment(execution.raw[key]):
+        return ""
+    return f"execution.{key}: is {describe(execution.raw[key])}, expected one ordinary path segment"
+
+
+def _is_segment(name: object) -> bool:
+    return (isinstance(name, str) and name not in {"", ".", ".."} and is_plain_text(name)
+            and not set(name) & {"/", "\0"} and len(name.encode()) <= _MAX_SEGMENT_BYTES)
