@@ -65,9 +65,10 @@ class _Line:
             for future in [future for future in done if future in self._preparing]:
                 index = self._preparing.pop(future)
                 self._ready[index] = future.result()
-            self._running.difference_update(observed)
             self._top_up()
             for future in observed:
+                self._running.discard(future)
+                self._top_up()
                 yield future.result()
 
     def _top_up(self) -> None:

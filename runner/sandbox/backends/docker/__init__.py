@@ -1,0 +1,1 @@
+"""The Docker backend: the only room that talks to an engine."""

@@ -1,0 +1,80 @@
+"""The ``runner`` command: find the subcommand, run it, turn errors into one line and an exit code.
+
+Subcommands are imported only when they are used, so that ``--help`` costs little more than click.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+import click
+
+from runner import __version__
+from runner.errors import ExitCode
+
+_COMMANDS = {
+    "record": ("runner.cli.record", "Learn a failure's contract and write a report."),
+    "replay": ("runner.cli.replay", "Replay a report in the sandbox: does it really fail as claimed?"),
+    "fingerprint": ("runner.cli.fingerprint", "Show a payload's fingerprints and what sealing refuses."),
+    "images": ("runner.cli.images", "Build, list and verify our own images."),
+    "policy": ("runner.cli.policy", "List, show and check policies."),
+    "gc": ("runner.cli.gc", "Remove what an earlier crash left on the engine."),
+    "doctor": ("runner.cli.doctor", "Check this machine and its engine, with a fix for each finding."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands live in modules of their own."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command = importlib.import_module(_COMMANDS[cmd_name][0]).command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="runner")
+def cli() -> None:
+    """Replays bug reports that nobody should trust: does it really fail as claimed?
+
+    Exit codes: 0 reproduced or done, 1 not reproduced, 2 nothing was judged, 3 no verdict, 130 interrupted.
+    """
+
+
+def main(argv: list[str] | None = None) -> Any:
+    """Entry point; always ends in SystemExit."""
+    arguments = sys.argv[1:] if argv is None else argv
+    try:
+        code = cli.main(args=arguments, prog_name="runner", standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else ExitCode.OK)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except click.exceptions.Abort:
+        sys.exit(ExitCode.INTERRUPTED)
+    except click.ClickException as error:
+        _usage_error(error, arguments)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output has gone; nobody is left to tell
+        sys.exit(ExitCode.OK)
+
+
+def _usage_error(error: click.ClickException, arguments: list[str]) -> None:
+    from runner.cli.outcome import fail  # start-up time: only needed when something is wrong
+    from runner.errors import UsageError
+
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context is not None else "runner"
+    fail(UsageError(error.format_message().replace("\n", " "), hint=f"`{path} --help` shows the options"),
+         as_json="--json" in arguments)

@@ -1,0 +1,91 @@
+"""``runner replay``: the main job."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from runner.cli.outcome import ending, leave
+from runner.cli.progress import RunProgress
+from runner.controller.replay import Replayed, replay
+from runner.controller.settle import ReplayRequest, Settled, settle, wanted_image
+from runner.errors import UsageError, printable
+from runner.reports.text import render_text
+
+
+@click.command("replay", context_settings={"show_default": True})
+@click.argument("report")
+@click.option("--payload", required=True, metavar="DIR", help="The directory that the report is about.")
+@click.option("--yes", is_flag=True, help="Run it. Without this, only the plan is shown.")
+@click.option("--runs", default=1, metavar="N", help="Fresh runs; all must match.")
+@click.option("--jobs", default=1, metavar="N", help="Runs at the same time.")
+@click.option("--timeout", type=float, metavar="SEC", help="Seconds per run, instead of the report's.")
+@click.option("--env", multiple=True, metavar="NAME=VALUE", help="A recorded variable's value; repeatable.")
+@click.option("--backend", type=click.Choice(["recorded", "host", "docker"]),
+              help="Where to run; docker unless you say otherwise. host is no sandbox.")
+@click.option("--docker-image", metavar="IMG", help="A local image instead of the recorded one; never pulled.")
+@click.option("--docker-network", type=click.Choice(["none", "bridge", "host"]),
+              help="An explicit opt-in to a network; none whatever the report says.")
+@click.option("--exit-code", type=int, metavar="N", help="For a legacy report without a contract of its own.")
+@click.option("--policy", metavar="NAME|FILE", help="The policy; `default` if not said.")
+@click.option("--inherit-env", is_flag=True, help="Host backend: pass this process's whole environment.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Write the evidence to this new directory.")
+@click.option("--json", "as_json", is_flag=True, help="Print the evidence as JSON.")
+@click.option("--quiet", is_flag=True, help="No progress.")
+def command(report: str, payload: str, yes: bool, out: Path | None, as_json: bool, quiet: bool,
+            **options: Any) -> None:
+    """Replay REPORT on fresh copies of a payload: does it really fail as claimed?
+
+    REPORT is a native report or a ReproMin report.json. Exit code: 0 every run matched, 1 at least one did
+    not, 2 nothing was judged, 3 no verdict can be given.
+    """
+    with ending(as_json=as_json):
+        settled = settle(ReplayRequest(report=report, payload=payload, **options))
+        if not yes:
+            if not as_json:
+                click.echo(_plan_text(settled))
+            raise UsageError("nothing was run: this report is not trusted yet", hint="add --yes to run the plan")
+        if settled.backend == "host":
+            click.echo("runner: WARNING: running on this host, outside any sandbox", err=True)
+        with RunProgress(settled.request.runs, quiet=quiet) as progress:
+            done = replay(settled, out=out, progress=progress.judged)
+        _print(done, as_json=as_json)
+        leave(done.result.exit_code)
+
+
+def _print(done: Replayed, *, as_json: bool) -> None:
+    if not as_json:
+        click.echo(render_text(done.result, str(done.directory)))
+        return
+    click.echo(done.result.to_json())
+
+
+def _plan_text(settled: Settled) -> str:
+    case, policy = settled.case, settled.policy
+    image = wanted_image(settled) or (case.execution.image.id if case.execution.image else "our command image")
+    limits = f"memory {policy.memory}, work {policy.work.size}, pids {policy.pids}, cpus {policy.cpus:g}"
+    docker = settled.backend == "docker"
+    rows = [
+        ("command", case.workload.display),
+        ("expects", _expectation(settled)),
+        ("payload", settled.request.payload),
+        ("backend", f"{settled.backend} (recorded: {case.execution.backend})"),
+        ("image", image if docker else "none: the host itself"),
+        ("network", settled.network if docker else "the host's"),
+        ("runs", f"{settled.request.runs}, each at most {settled.timeout:g} s"),
+        ("environment", ", ".join(case.environment.names) or "nothing of yours"),
+        ("policy", f"{policy.name}: {limits}"),
+    ]
+    return "\n".join(f"{name:<12} {printable(str(value))}" for name, value in rows)
+
+
+def _expectation(settled: Settled) -> str:
+    contract = settled.case.contract
+    parts = [f"exit code {'not 0' if contract.exit_code is None else contract.exit_code}"]
+    if contract.match:
+        parts.append(f"output matching {contract.match}")
+    if contract.signature is not None:
+        parts.append(f"a {contract.signature.kind} signature")
+    return ", ".join(parts)

@@ -1,0 +1,169 @@
+"""Put what was found into the evidence document. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+
+from runner import __version__
+from runner.controller.settle import Settled
+from runner.errors import printable
+from runner.evidence.observation import Stream
+from runner.evidence.result import (
+    ArtifactRecord,
+    ChangeRecord,
+    Drift,
+    FingerprintRecord,
+    ImageRecord,
+    PolicyRecord,
+    Result,
+    Sample,
+    StreamRecord,
+)
+from runner.evidence.verdict import Judged, Verdict, VerdictKind
+from runner.payload.fingerprint import Fingerprint
+from runner.payload.seal import SealedPayload
+from runner.sandbox.backends.base import BackendFacts
+from runner.sandbox.image import ResolvedImage
+from runner.sources.environment import environment_sha256
+from runner.sources.fingerprints import FingerprintMatch
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """All that a replay found out, before it is written down."""
+
+    facts: BackendFacts
+    image: ResolvedImage | None
+    sealed: SealedPayload
+    match: FingerprintMatch
+    judged: tuple[Judged, ...]
+    verdict: Verdict
+    payload_unchanged: bool
+
+
+def result_of(settled: Settled, found: Findings, run_id: str, started: datetime, finished: datetime,
+              warnings: tuple[str, ...]) -> Result:
+    """The evidence of a replay."""
+    case, match, verdict = settled.case, found.match, found.verdict
+    passes = sum(1 for run in found.judged if run.judgement.accepted)
+    reproduced = verdict.kind is VerdictKind.REPRODUCED
+    docker = settled.backend == "docker"
+    return Result(
+        tool={"name": "sandbox-runner", "version": __version__}, run_id=run_id,
+        started=_moment(started), finished=_moment(finished), ok=reproduced, reproduced=reproduced,
+        verdict=verdict.kind, exit_code=int(verdict.exit_code), reasons=verdict.reasons,
+        warnings=(*warnings, *_warnings(settled, found)),
+        source=case.source, report=printable(str(Path(case.path).absolute())), report_sha256=case.sha256,
+        report_schema_version=case.schema_version, payload=printable(found.sealed.root),
+        command=printable(case.workload.display), holdout_status=case.holdout_status,
+        backend=settled.backend, recorded_backend=case.execution.backend, oracle_mode=case.contract.mode,
+        oracle_source=case.contract_source, timeout_seconds=settled.timeout,
+        timeout_source=settled.timeout_source, runs=settled.request.runs, passes=passes,
+        failures=settled.request.runs - passes, ambient_environment_pinned=docker,
+        environment_names=case.environment.names,
+        fingerprint_mode=match.mode, fingerprint_verified=match.verified, expected_fingerprint=match.expected,
+        actual_fingerprint=match.actual, expected_content_fingerprint=match.expected_content,
+        actual_content_fingerprint=match.actual_content, metadata_drift_possible=match.metadata_drift_possible,
+        payload_fingerprint=_fingerprint(found.sealed.fingerprint), payload_unchanged=found.payload_unchanged,
+        image=image_record(settled, found.image), policy=policy_record(settled), engine=asdict(found.facts),
+        drift=drift_of(settled, found), samples=tuple(sample_of(run) for run in found.judged),
+        **_docker_fields(settled, found.image))
+
+
+def _moment(when: datetime) -> str:
+    return when.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _docker_fields(settled: Settled, image: ResolvedImage | None) -> dict[str, str | None]:
+    """ReproMin's fields; all null on the host."""
+    if image is None:
+        return {}
+    execution = settled.case.execution
+    return {"docker_image": image.name, "docker_image_id": image.id, "docker_network": settled.network,
+            "recorded_docker_image_id": execution.image.id if execution.image else None,
+            "recorded_docker_network": execution.network}
+
+
+def _warnings(settled: Settled, found: Findings) -> tuple[str, ...]:
+    notes = [f"the report asked for {lowered.name} {lowered.asked}, the policy allows {lowered.used}"
+             for lowered in settled.clamps]
+    if found.match.metadata_drift_possible:
+        notes.append("only contents are proved: modes and times of the payload differ from what was recorded")
+    if not found.match.verified:
+        notes.append("the report records no fingerprint: only file and byte counts were compared")
+    if settled.backend == "host":
+        notes.append("the command ran on this host, outside any sandbox")
+    return tuple(notes)
+
+
+def image_record(settled: Settled, image: ResolvedImage | None) -> ImageRecord | None:
+    """Which image was recorded and which was used."""
+    if image is None:
+        return None
+    recorded = settled.case.execution.image
+    pairs = [(name, value) for name, _, value in (text.partition("=") for text in image.env)]
+    return ImageRecord(recorded_id=recorded.id if recorded else None, used_id=image.id, name=printable(image.name),
+                       platform=image.platform, matched=image.matched,
+                       environment=tuple(printable(text) for text in image.env),
+                       environment_sha256=environment_sha256(pairs))
+
+
+def policy_record(settled: Settled) -> PolicyRecord:
+    """The policy in force."""
+    policy = settled.policy
+    return PolicyRecord(name=policy.name, sha256=policy.digest(), effective=policy.model_dump(mode="json"))
+
+
+def drift_of(settled: Settled, found: Findings) -> tuple[Drift, ...]:
+    """Every difference between the recording and this replay; things the report does not name cannot drift."""
+    execution, image = settled.case.execution, found.image
+    recorded_image = execution.image
+    rows: list[tuple[str, str | None, str | None]] = [("backend", execution.backend, settled.backend)]
+    if image is not None:
+        if recorded_image is not None:
+            rows.append(("image", recorded_image.id, image.id if image.matched == "name" else recorded_image.id))
+            if recorded_image.platform:
+                rows.append(("platform", recorded_image.platform, image.platform))
+        if execution.network is not None or settled.network != "none":
+            rows.append(("network", execution.network or "none", settled.network))
+    if execution.policy_sha256 is not None:
+        rows.append(("policy", execution.policy_sha256, settled.policy.digest()))
+    if execution.timeout_seconds is not None:
+        rows.append(("timeout", f"{execution.timeout_seconds:g}", f"{settled.timeout:g}"))
+    return tuple(Drift(what=what, recorded=old, used=new) for what, old, new in rows if old != new)
+
+
+def sample_of(run: Judged) -> Sample:
+    """One run as evidence."""
+    seen, judgement = run.observation, run.judgement
+    status = seen.status
+    return Sample(
+        index=seen.index, outcome=judgement.outcome, accepted=judgement.accepted,
+        mismatch_reason=judgement.mismatch_reason, detail=printable(judgement.detail or status.detail),
+        cause=status.cause, returncode=status.returncode, engine_exit_code=status.engine_exit_code,
+        signal=status.signal, signal_hint=status.signal_hint, child_oom=status.child_oom,
+        timed_out=judgement.outcome == "timed_out", resource_exhausted=judgement.outcome == "resource_exhausted",
+        expected_exit_code=judgement.expected_exit_code, actual_exit_code=judgement.actual_exit_code,
+        duration_seconds=round(seen.wall_seconds, 4), wall_seconds=round(seen.wall_seconds, 6),
+        cpu_seconds=seen.cpu_seconds, peak_memory=seen.peak_memory, output_sha256=seen.output_sha256,
+        stdout=_stream(seen.stdout, f"stdout-{seen.index}.bin"),
+        stderr=_stream(seen.stderr, f"stderr-{seen.index}.bin"), workspace=seen.workspace,
+        volume_before=_fingerprint(seen.before) if seen.before else None,
+        volume_after=_fingerprint(seen.after) if seen.after else None,
+        changes=tuple(ChangeRecord(kind=change.kind, path=printable(change.path), detail=change.detail)
+                      for change in seen.changes),
+        changes_note=seen.changes_note,
+        artifacts=tuple(ArtifactRecord(path=printable(item.path), bytes=len(item.data), sha256=item.sha256)
+                        for item in seen.artifacts))
+
+
+def _stream(stream: Stream, file: str) -> StreamRecord:
+    return StreamRecord(bytes=stream.bytes, sha256=stream.sha256, truncated=stream.truncated,
+                        file=file if stream.bytes else None)
+
+
+def _fingerprint(seen: Fingerprint) -> FingerprintRecord:
+    return FingerprintRecord(exact=seen.exact, content=seen.content, entries=seen.entries, files=seen.files,
+                             bytes=seen.bytes)

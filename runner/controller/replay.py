@@ -1,0 +1,154 @@
+"""``replay``: a report and a payload go in, a verdict with evidence comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from runner.controller.document import Findings, result_of
+from runner.controller.observe import RunsCut, observe
+from runner.controller.settle import Settled, wanted_image
+from runner.errors import Interrupted, PayloadChanged, RunnerError
+from runner.evidence.observation import Observation, Workspace
+from runner.evidence.result import Result
+from runner.evidence.store import RunDirectory, new_run_id
+from runner.evidence.verdict import Judged, Verdict, VerdictKind, decide
+from runner.oracles.judge import judge
+from runner.oracles.match import Matcher
+from runner.oracles.trivial import trivial_reasons
+from runner.payload.seal import SealedPayload, SealLimits, check_unchanged, seal
+from runner.payload.treehash import TreeHashes, tree_hashes
+from runner.sandbox.backends import open_backend
+from runner.sandbox.backends.base import Backend, BackendFacts, Plan
+from runner.sandbox.exit import Cause
+from runner.sandbox.image import ResolvedImage
+from runner.sandbox.policy import Policy
+from runner.sources.fingerprints import FingerprintMatch, check_payload
+
+_SUREFIRE = "**/surefire-reports/TEST-*.xml"
+_AHEAD = 2
+Progress = Callable[[Judged], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """The outcome: the evidence and where it was put. ``fault`` is what cut the replay short, if anything."""
+
+    result: Result
+    directory: Path
+    fault: RunnerError | None = None
+
+
+def replay(settled: Settled, *, out: Path | None = None, progress: Progress = lambda _: None,
+           backend: Backend | None = None) -> Replayed:
+    """The straight line. Raises RunnerError before anything ran; a fault later is in the outcome, with the
+    runs that were finished.
+    """
+    started, run_id = datetime.now(UTC), new_run_id()
+    with ExitStack() as stack:
+        matcher = stack.enter_context(Matcher())
+        warnings = _check_contract(settled, matcher)
+        backend = backend or open_backend(settled.backend, inherit_env=settled.request.inherit_env)
+        facts = backend.probe()
+        image = backend.resolve_image(wanted_image(settled) or settled.case.execution.image)
+        sealed = seal(settled.request.payload, seal_limits(settled.policy))
+        match = check_payload(settled.case, sealed.fingerprint, _tree(settled, sealed), sealed.files, sealed.bytes)
+        directory = stack.enter_context(RunDirectory(run_id, out))
+        judged: list[Judged] = []
+
+        def on_run(observation: Observation) -> None:
+            run = _judge(settled, observation, matcher)
+            judged.append(Judged(directory.keep(run.observation), run.judgement))
+            progress(judged[-1])
+
+        fault = _run_all(backend, plan_of(settled, image), sealed, on_run)
+        findings = _conclude(settled, facts, image, sealed, match, tuple(judged), fault)
+        result = result_of(settled, findings, run_id, started, datetime.now(UTC), warnings)
+        directory.write("manifest.txt", sealed.manifest.render(exact=True))
+        return Replayed(result, directory.finish(result), fault)
+
+
+def _check_contract(settled: Settled, matcher: Matcher) -> tuple[str, ...]:
+    contract = settled.case.contract
+    if contract.match:
+        matcher.compile_check(contract.match)
+    return tuple(f"trivial contract: {reason}" for reason in trivial_reasons(contract, matcher))
+
+
+def seal_limits(policy: Policy) -> SealLimits:
+    """The policy's caps on a payload, in the payload room's words."""
+    caps = policy.payload
+    return SealLimits(files=caps.files, bytes=caps.bytes, depth=caps.depth, name_bytes=caps.name_bytes,
+                      path_bytes=caps.path_bytes, portable_names=caps.portable_names)
+
+
+def _tree(settled: Settled, sealed: SealedPayload) -> TreeHashes | None:
+    return tree_hashes(sealed.root) if settled.case.payload.scheme == "tree-sha256" else None
+
+
+def plan_of(settled: Settled, image: ResolvedImage | None) -> Plan:
+    """What the backend is asked to do."""
+    case, workload = settled.case, settled.case.workload
+    java = case.contract.signature is not None and case.contract.signature.kind == "java"
+    jobs = min(settled.request.jobs, settled.request.runs)
+    return Plan(argv=workload.command_line, cwd=workload.cwd, env=settled.env, policy=settled.policy,
+                timeout=settled.timeout, runs=settled.request.runs, jobs=jobs,
+                ahead=min(_AHEAD, settled.request.runs - jobs), image=image, network=settled.network,
+                shell_speaks=workload.shell_speaks, working_copy=_working_copy(settled),
+                artifacts=(*workload.artifacts, _SUREFIRE) if java else workload.artifacts)
+
+
+def _working_copy(settled: Settled) -> str:
+    return settled.case.working_copy or Path(settled.request.payload).absolute().name
+
+
+def _judge(settled: Settled, observation: Observation, matcher: Matcher) -> Judged:
+    """A full volume is the cause only if the run did not show the failure all the same."""
+    contract = settled.case.contract
+    judgement = judge(contract, observation, matcher, observation.root)
+    full = observation.workspace in (Workspace.FULL_BYTES, Workspace.FULL_INODES)
+    if not judgement.accepted and full and observation.status.cause in (Cause.EXITED, Cause.SIGNALED):
+        observation = replace(observation, status=replace(observation.status, cause=Cause.DISK_LIMIT))
+        judgement = judge(contract, observation, matcher, observation.root)
+    return Judged(observation, judgement)
+
+
+def _run_all(backend: Backend, plan: Plan, sealed: SealedPayload,
+             on_run: Callable[[Observation], None]) -> RunnerError | None:
+    """Run everything; a fault of the machinery is returned, an interrupt is raised."""
+    seen: set[int] = set()
+
+    def once(observation: Observation) -> None:
+        seen.add(observation.index)
+        on_run(observation)
+
+    try:
+        with backend.open(plan, sealed) as session:
+            observe(session, plan, once)
+        check_unchanged(sealed)
+    except RunsCut as cut:
+        for observation in cut.finished:
+            if observation.index not in seen:
+                once(observation)
+        if isinstance(cut.__cause__, RunnerError) and not isinstance(cut.__cause__, Interrupted):
+            return cut.__cause__
+        raise (cut.__cause__ or cut) from None
+    except Interrupted:
+        raise
+    except RunnerError as error:
+        return error
+    return None
+
+
+def _conclude(settled: Settled, facts: BackendFacts, image: ResolvedImage | None, sealed: SealedPayload,
+              match: FingerprintMatch, judged: tuple[Judged, ...], fault: RunnerError | None) -> Findings:
+    judged = tuple(sorted(judged, key=lambda run: run.observation.index))
+    if fault is None:
+        verdict = decide(judged, settled.request.runs, settled.clamped)
+    else:
+        verdict = Verdict(VerdictKind.NO_VERDICT, fault.exit_code, (fault.message,))
+    return Findings(facts=facts, image=image, sealed=sealed, match=match, judged=judged, verdict=verdict,
+                    payload_unchanged=not isinstance(fault, PayloadChanged))

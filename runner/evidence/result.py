@@ -1,0 +1,179 @@
+"""The evidence of one replay as it is written down: ``result.json``, schema ``runner.result/1``.
+
+Field names that ReproMin's replay JSON has keep their meaning, except ``output_sha256``: here it is the digest
+of stdout, then stderr, so that anyone can recompute it from kept data.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+SCHEMA = "runner.result/1"
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class StreamRecord(_Frozen):
+    """One output stream. ``file`` holds what was kept, relative to the run directory."""
+
+    bytes: int
+    sha256: str
+    truncated: bool
+    file: str | None = None
+
+
+class FingerprintRecord(_Frozen):
+    """Digests of a tree's manifest, and its counts."""
+
+    exact: str
+    content: str
+    entries: int
+    files: int
+    bytes: int
+
+
+class ChangeRecord(_Frozen):
+    """One difference between the sealed tree and the tree after the run. ``path`` is printable text."""
+
+    kind: str
+    path: str
+    detail: str = ""
+
+
+class ArtifactRecord(_Frozen):
+    """A declared file that was taken out of the volume."""
+
+    path: str
+    bytes: int
+    sha256: str
+
+
+class Sample(_Frozen):
+    """One run. ``returncode`` is 124 when timed out and 128+N for a signal."""
+
+    index: int
+    outcome: str
+    accepted: bool
+    mismatch_reason: str | None
+    detail: str = ""
+    cause: str
+    returncode: int | None
+    engine_exit_code: int | None = None
+    signal: int | None = None
+    signal_hint: int | None = None
+    child_oom: bool = False
+    timed_out: bool = False
+    resource_exhausted: bool = False
+    expected_exit_code: int | None = None
+    actual_exit_code: int | None = None
+    duration_seconds: float
+    wall_seconds: float
+    cpu_seconds: float | None = None
+    peak_memory: int | None = None
+    output_sha256: str
+    stdout: StreamRecord
+    stderr: StreamRecord
+    workspace: str
+    volume_before: FingerprintRecord | None = None
+    volume_after: FingerprintRecord | None = None
+    changes: tuple[ChangeRecord, ...] = ()
+    changes_note: str = ""
+    artifacts: tuple[ArtifactRecord, ...] = ()
+
+
+class Drift(_Frozen):
+    """A difference between how the report was recorded and how it was replayed."""
+
+    what: str
+    recorded: str | None
+    used: str | None
+
+
+class PolicyRecord(_Frozen):
+    """The policy in force, after every overlay."""
+
+    name: str
+    sha256: str
+    effective: dict[str, Any]
+
+
+class ImageRecord(_Frozen):
+    """Which image was asked for and which was used; its own environment is shown and digested."""
+
+    recorded_id: str | None
+    used_id: str
+    name: str
+    platform: str
+    matched: str
+    environment: tuple[str, ...] = ()
+    environment_sha256: str = ""
+
+
+class Result(_Frozen):
+    """Everything that a verdict rests on."""
+
+    schema_: str = Field(default=SCHEMA, alias="schema")
+    schema_version: Literal[1] = 1
+    tool: dict[str, str]
+    run_id: str
+    started: str
+    finished: str
+    ok: bool
+    reproduced: bool
+    verdict: str
+    exit_code: int
+    reasons: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+    valid_report: Literal[True] = True
+    source: str
+    report: str
+    report_sha256: str
+    report_schema_version: int | str
+    payload: str
+    command: str
+    holdout_status: str | None = None
+    backend: str
+    recorded_backend: str
+    oracle_mode: str
+    oracle_source: str
+    timeout_seconds: float
+    timeout_source: Literal["override", "report", "default"]
+    runs: int
+    passes: int
+    failures: int
+    fresh_repository_copy_per_run: Literal[True] = True
+    cache_used: Literal[False] = False
+    ambient_environment_pinned: bool
+    environment_names: tuple[str, ...] = ()
+    fingerprint_mode: Literal["exact", "content", "unavailable"]
+    fingerprint_verified: bool
+    expected_fingerprint: str | None = None
+    actual_fingerprint: str | None = None
+    expected_content_fingerprint: str | None = None
+    actual_content_fingerprint: str | None = None
+    metadata_drift_possible: bool = False
+    payload_fingerprint: FingerprintRecord
+    payload_unchanged: bool
+    docker_image: str | None = None
+    docker_image_id: str | None = None
+    docker_network: str | None = None
+    recorded_docker_image_id: str | None = None
+    recorded_docker_network: str | None = None
+    image: ImageRecord | None = None
+    policy: PolicyRecord
+    engine: dict[str, Any]
+    drift: tuple[Drift, ...] = ()
+    samples: tuple[Sample, ...] = ()
+    cleanup: str = "complete"
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    def to_json(self, indent: int | None = None) -> str:
+        """Canonical text: sorted keys, ASCII only, so hostile names cannot reach a terminal."""
+        document = self.model_dump(mode="json", by_alias=True)
+        return json.dumps(document, sort_keys=True, indent=indent, ensure_ascii=True)

@@ -1,0 +1,43 @@
+"""The verdict for a person at a terminal. A pure function of the evidence."""
+
+from __future__ import annotations
+
+from runner.errors import printable
+from runner.evidence.result import Result
+
+_HEADLINE = {"reproduced": "REPRODUCED", "not_reproduced": "NOT REPRODUCED", "no_verdict": "NO VERDICT"}
+_SHOWN = 5
+
+
+def render_text(result: Result, directory: str) -> str:
+    """Verdict first, then why, then where the evidence is."""
+    lines = [f"{_HEADLINE[result.verdict]}: {result.passes} of {result.runs} runs matched",
+             f"command      {result.command}",
+             f"backend      {result.backend} (recorded: {result.recorded_backend})",
+             f"fingerprint  {_fingerprint(result)}"]
+    if result.image is not None:
+        lines.append(f"image        {result.image.used_id} ({result.image.name or 'unnamed'})")
+    lines.append(f"policy       {result.policy.name} {result.policy.sha256[:12]}, {result.engine['boundary']}")
+    if result.verdict != "reproduced":
+        lines += [f"why          {printable(reason)}" for reason in result.reasons]
+    lines += [f"warning      {printable(note)}" for note in result.warnings]
+    lines += [f"drift        {row.what}: recorded {row.recorded}, used {row.used}" for row in result.drift]
+    lines += _changes(result)
+    lines.append(f"evidence     {printable(directory)}")
+    return "\n".join(lines)
+
+
+def _fingerprint(result: Result) -> str:
+    digest = result.payload_fingerprint.exact[:12]
+    said = {"exact": "exact: contents, modes and times", "content": "content: paths and contents",
+            "unavailable": "not recorded, only counts compared"}[result.fingerprint_mode]
+    return f"{digest}, {said}"
+
+
+def _changes(result: Result) -> list[str]:
+    if not result.samples or not result.samples[0].changes:
+        return []
+    sample = result.samples[0]
+    shown = [f"{change.kind} {change.path}" for change in sample.changes[:_SHOWN]]
+    more = len(sample.changes) - len(shown)
+    return [f"changed      run {sample.index}: {', '.join(shown)}" + (f" and {more} more" if more else "")]

@@ -1,0 +1,89 @@
+"""The Docker backend itself: facts, image, admission, session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Final
+
+import docker
+
+from runner.errors import LimitNotEnforced
+from runner.payload.seal import SealedPayload
+from runner.sandbox.backends.base import BackendFacts, Plan
+from runner.sandbox.backends.docker.blueprint import Blueprint, footprint
+from runner.sandbox.backends.docker.engine import connect, engine_errors
+from runner.sandbox.backends.docker.facts import probe_engine
+from runner.sandbox.backends.docker.images import find_image, local_image
+from runner.sandbox.backends.docker.labels import Ownership
+from runner.sandbox.backends.docker.session import DockerSession
+from runner.sandbox.backends.docker.sweep import sweep
+from runner.sandbox.image import ImagePin, ResolvedImage
+from runner.sandbox.policy import Policy
+
+_EXPIRY_MARGIN = 3600.0
+_HOST_RESERVE = 256 << 20
+
+
+class DockerBackend:
+    """Implements Backend over the engine that the environment names."""
+
+    name: Final = "docker"
+
+    def __init__(self, api: docker.APIClient | None = None) -> None:
+        self._api = api if api is not None else connect()
+        self._facts: BackendFacts | None = None
+
+    def probe(self) -> BackendFacts:
+        """Ask the engine once. Raises EngineUnavailable."""
+        if self._facts is None:
+            self._facts = probe_engine(self._api)
+        return self._facts
+
+    def resolve_image(self, wanted: ImagePin | str | None) -> ResolvedImage:
+        """By ID for a pin, by name for a person's choice, our command image for neither. Never pulls."""
+        if wanted is None:
+            return local_image(self._api, "command")
+        return find_image(self._api, wanted)
+
+    @contextmanager
+    def open(self, plan: Plan, sealed: SealedPayload) -> Iterator[DockerSession]:
+        """Sweep, admit, open. Raises LimitNotEnforced, ImageUnavailable, EngineUnavailable."""
+        facts = self.probe()
+        self._refuse_unenforced(plan.policy, facts)
+        sweep(self._api)
+        plan = replace(plan, policy=with_runtime(plan.policy, facts))
+        blueprint = Blueprint(plan=plan, owner=Ownership(lifetime=0.0), seccomp=plan.policy.seccomp_json(),
+                              steward_image=local_image(self._api, "steward"),
+                              footprint=footprint(sealed), entries=len(sealed.manifest.entries))
+        blueprint = replace(blueprint, owner=Ownership(blueprint.steward_lifetime + _EXPIRY_MARGIN))
+        self._admit(blueprint)
+        session = DockerSession(self._api, blueprint, sealed)
+        try:
+            yield session
+        finally:
+            session.close()
+
+    def _refuse_unenforced(self, policy: Policy, facts: BackendFacts) -> None:
+        missing = [name for name in facts.not_enforced if name not in policy.accept_unenforced]
+        if missing:
+            raise LimitNotEnforced(f"this engine does not enforce: {', '.join(missing)}",
+                                   hint="`runner doctor` tells why; a policy may name it in accept_unenforced")
+
+    def _admit(self, blueprint: Blueprint) -> None:
+        """One host budget for all runs at once: pages of a full volume outlive the container that wrote them."""
+        with engine_errors("ask the engine for its memory"):
+            total = int(self._api.info()["MemTotal"])
+        policy, plan = blueprint.plan.policy, blueprint.plan
+        needed = blueprint.steward_memory + plan.jobs * policy.memory + _HOST_RESERVE
+        if needed > total:
+            raise LimitNotEnforced(f"{plan.jobs} runs at once may need {needed >> 20} MiB, the engine's host has "
+                                   f"{total >> 20} MiB", hint="lower --jobs, or use a smaller policy")
+
+
+def with_runtime(policy: Policy, facts: BackendFacts) -> Policy:
+    """The policy with its preferred runtime, where the engine has it."""
+    if policy.runtime is None and policy.runtime_preferred in facts.runtimes:
+        return policy.model_copy(update={"runtime": policy.runtime_preferred})
+    return policy

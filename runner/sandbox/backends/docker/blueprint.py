@@ -1,0 +1,108 @@
+"""What the steward and each workload are to be, from a plan: pure values, no engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from runner.payload.seal import SealedPayload
+from runner.sandbox.backends.base import Plan
+from runner.sandbox.backends.docker.labels import Ownership, Role
+from runner.sandbox.image import ResolvedImage
+from runner.sandbox.spec import ContainerSpec, Limits, TmpfsMount, VolumeMount
+
+WORKSPACE = "/workspace"
+TOOLS = "/.runner"
+_STEWARD_TOOLS = "/opt/tools"
+_STEWARD = ("/usr/bin/python3", "-I", "-B", "-S", "/opt/runner/steward.py")
+_MIB = 1 << 20
+_PAGE = 4096
+_INODE = 2048
+_STEWARD_BASE = 128 * _MIB
+_IDLE_GRACE = 600
+_WORLD = 0o1777
+
+
+@dataclass(frozen=True, slots=True)
+class Blueprint:
+    """Renders specs for one session. ``seccomp`` is the profile's JSON text."""
+
+    plan: Plan
+    owner: Ownership
+    steward_image: ResolvedImage
+    seccomp: str
+    footprint: int
+    entries: int
+
+    def volume(self, run: int) -> str:
+        """Name of the work volume of run ``run``."""
+        return self.owner.name(f"work-{run:04d}")
+
+    def tools(self, first: int) -> str:
+        """Name of the volume that carries the init, for the group of runs starting at ``first``."""
+        return self.owner.name(f"tools-{first:04d}")
+
+    @property
+    def lifetime(self) -> int:
+        """Seconds after which a container's own dead-man timer ends it."""
+        waiting = self.plan.ahead + 1
+        return int(self.plan.timeout * (waiting + 1)) + _IDLE_GRACE
+
+    @property
+    def steward_lifetime(self) -> int:
+        """Seconds after which the steward ends itself: all runs at their slowest, and some."""
+        return int((self.plan.timeout + 60) * self.plan.runs) + _IDLE_GRACE
+
+    @property
+    def steward_memory(self) -> int:
+        """Pages of a tmpfs are charged to whoever first writes them: pristine and each clone alive at once."""
+        alive = 1 + self.plan.jobs + self.plan.ahead
+        return _STEWARD_BASE + alive * self.footprint
+
+    def steward(self, runs: range) -> ContainerSpec:
+        """The trusted helper that holds the volumes of ``runs``."""
+        policy = self.plan.policy
+        volumes = tuple(VolumeMount(self.volume(run), f"/volumes/{slot}") for slot, run in enumerate(runs, 1))
+        tools = VolumeMount(self.tools(runs.start), _STEWARD_TOOLS, read_only=True, copy_up=True)
+        return ContainerSpec(
+            name=self.owner.name(f"steward-{runs.start:04d}"), image_id=self.steward_image.id,
+            argv=(*_STEWARD, "--lifetime", str(self.steward_lifetime), "--tools", _STEWARD_TOOLS),
+            user=policy.user, workdir="/", hostname="steward",
+            limits=Limits(memory=self.steward_memory, pids=16, cpus=2.0, nofile=4096,
+                          file_size=max(policy.file_size, policy.work.size), shm=_MIB),
+            seccomp=self.seccomp, labels=_sorted(self.owner, "steward"),
+            volumes=(*volumes, tools),
+            tmpfs=(TmpfsMount("/pristine", self.footprint + _MIB, self.entries + 64),),
+            runtime=policy.runtime)
+
+    def workload(self, run: int, tools: str) -> ContainerSpec:
+        """The untrusted command's container; it waits in our init until the nonce comes over stdin."""
+        policy, image = self.plan.policy, self.plan.image
+        assert image is not None
+        declared = tuple(TmpfsMount(path, policy.tmp.size, policy.tmp.inodes)
+                         for path in image.volumes if path.rstrip("/") not in (WORKSPACE, "/tmp"))  # noqa: S108
+        return ContainerSpec(
+            name=self.owner.name(f"run-{run:04d}"), image_id=image.id,
+            argv=(f"{TOOLS}/init", "--lifetime", str(self.lifetime), "--cwd", _cwd(self.plan.cwd), "--",
+                  *self.plan.argv),
+            user=policy.user, workdir="/", hostname="sandbox",
+            limits=Limits(memory=policy.memory, pids=policy.pids, cpus=policy.cpus, nofile=policy.nofile,
+                          file_size=policy.file_size, shm=policy.shm),
+            seccomp=self.seccomp, labels=_sorted(self.owner, "workload"),
+            env=tuple(sorted(policy.env.items())),
+            volumes=(VolumeMount(self.volume(run), WORKSPACE), VolumeMount(tools, TOOLS, read_only=True)),
+            tmpfs=(TmpfsMount("/tmp", policy.tmp.size, policy.tmp.inodes, executable=True), *declared),  # noqa: S108
+            network=self.plan.network, runtime=policy.runtime)
+
+
+def footprint(sealed: SealedPayload) -> int:
+    """Bytes that one copy of the payload takes in a tmpfs: whole pages, and the kernel's inodes."""
+    pages = sum(-(-entry.size // _PAGE) for entry in sealed.manifest.entries)
+    return pages * _PAGE + len(sealed.manifest.entries) * _INODE + 64 * _PAGE
+
+
+def _cwd(relative: str) -> str:
+    return WORKSPACE if relative in ("", ".") else f"{WORKSPACE}/{relative}"
+
+
+def _sorted(owner: Ownership, role: Role) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted(owner.labels(role).items()))

@@ -1,0 +1,105 @@
+"""One container's life: create, attach, start, kill, wait, remove. No archive calls, no exec, no log file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import docker
+import requests
+from docker.errors import APIError, NotFound
+
+from runner.errors import EngineUnavailable, LimitNotEnforced, SetupError, printable
+from runner.sandbox.backends.docker.attach import Attachment
+from runner.sandbox.backends.docker.engine import engine_errors, remove_container, retrying
+from runner.sandbox.backends.docker.labels import SESSION
+from runner.sandbox.backends.docker.render import render
+from runner.sandbox.deadline import Deadline
+from runner.sandbox.spec import ContainerSpec
+
+_CONFLICT = 409
+
+
+@dataclass(frozen=True, slots=True)
+class FinalState:
+    """What the engine says of a container that ended."""
+
+    exit_code: int
+    oom_killed: bool
+
+
+class Container:
+    """A created container. ``open`` attaches before it starts, so the first byte is never missed."""
+
+    def __init__(self, api: docker.APIClient, spec: ContainerSpec, accept: tuple[str, ...] = ()) -> None:
+        self._api = api
+        self._spec = spec
+        self.attachment: Attachment | None = None
+        with engine_errors(f"create the container {spec.name}"):
+            self.id = self._create(accept)
+
+    def _create(self, accept: tuple[str, ...]) -> str:
+        try:
+            answer = self._api.create_container_from_config(render(self._spec), self._spec.name)
+        except APIError as error:
+            if error.status_code == _CONFLICT:
+                return self._adopt()
+            raise
+        warnings = [printable(text) for text in answer.get("Warnings") or ()]
+        if warnings and "warnings" not in accept:
+            remove_container(self._api, answer["Id"])
+            raise LimitNotEnforced(f"the engine does not enforce a limit of the policy: {warnings[0]}",
+                                   hint="use an engine that does, or name `warnings` in accept_unenforced")
+        return str(answer["Id"])
+
+    def _adopt(self) -> str:
+        """A create that we never heard back from may have worked: take it, but only if it is ours."""
+        found = self._api.inspect_container(self._spec.name)
+        if found["Config"]["Labels"].get(SESSION) != dict(self._spec.labels)[SESSION]:
+            raise SetupError(f"a container named {self._spec.name} exists and is not ours",
+                             hint="remove or rename it")
+        return str(found["Id"])
+
+    def start(self) -> Attachment:
+        """Attach, then start."""
+        with engine_errors(f"start the container {self._spec.name}"):
+            self.attachment = Attachment(self._api, self.id)
+            self._api.start(self.id)
+        return self.attachment
+
+    def kill(self) -> None:
+        """KILL; a container that is over already is fine."""
+        with engine_errors(f"kill the container {self._spec.name}"):
+            try:
+                self._api.kill(self.id, "SIGKILL")
+            except NotFound:
+                return
+            except APIError as error:
+                if error.status_code != _CONFLICT:
+                    raise
+
+    def wait(self, deadline: Deadline) -> FinalState:
+        """Wait for the end and read the final state. Raises EngineUnavailable if it does not end in time."""
+        with engine_errors(f"wait for the container {self._spec.name}"):
+            try:
+                self._api.wait(self.id, timeout=max(deadline.remaining(), 1.0))
+            except (requests.exceptions.ReadTimeout, requests.exceptions.ConnectionError) as error:
+                if deadline.expired:
+                    raise EngineUnavailable(f"the container {self._spec.name} did not end when killed",
+                                            hint="the engine may be stuck; `runner gc` removes it later") from error
+                raise
+            for attempt in retrying(5.0):
+                with attempt:
+                    state = self._api.inspect_container(self.id)["State"]
+        return FinalState(int(state["ExitCode"]), bool(state["OOMKilled"]))
+
+    def slip_leash(self) -> None:
+        """End its stdin: its own PID 1 ends everything in it."""
+        if self.attachment is not None:
+            self.attachment.slip_leash()
+
+    def discard(self) -> None:
+        """Close the streams (open ones can hang a removal), then remove."""
+        if self.attachment is not None:
+            self.attachment.close()
+        with engine_errors(f"remove the container {self._spec.name}"):
+            remove_container(self._api, self.id)

@@ -1,0 +1,84 @@
+"""The connection to an engine, and the one place where its errors become ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import docker
+import requests
+import urllib3
+from docker.errors import APIError, DockerException, NotFound
+from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_exponential
+
+from runner.errors import EngineUnavailable, SetupError, printable
+
+CALL_TIMEOUT = 60.0
+"""Seconds that one engine call may take; streams have their own deadline."""
+
+_GONE = (requests.exceptions.ConnectionError, requests.exceptions.Timeout, urllib3.exceptions.ProtocolError,
+         ConnectionError, TimeoutError)
+_FIX = "start it (for example `systemctl start docker`), or set DOCKER_HOST; `runner doctor` tells more"
+
+
+def connect(max_pool: int = 32) -> docker.APIClient:
+    """A client by the usual environment (DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH).
+
+    Raises EngineUnavailable.
+    """
+    with engine_errors("connect to the engine"):
+        settings = docker.utils.kwargs_from_env()
+        return docker.APIClient(version="auto", timeout=int(CALL_TIMEOUT), num_pools=max_pool,
+                                max_pool_size=max_pool, **settings)
+
+
+@contextmanager
+def engine_errors(doing: str) -> Iterator[None]:
+    """Turn whatever the SDK raises into one line that says what we were doing."""
+    try:
+        yield
+    except APIError as error:
+        explanation = printable(str(error.explanation or error))[:400]
+        raise SetupError(f"the engine refused to {doing}: {explanation}",
+                         hint="`runner doctor` checks the engine") from error
+    except _GONE as error:
+        raise EngineUnavailable(f"the engine went away while we tried to {doing}: {_brief(error)}",
+                                hint=_FIX) from error
+    except DockerException as error:
+        raise EngineUnavailable(f"no engine answers: {_brief(error)}", hint=_FIX) from error
+    except OSError as error:
+        raise EngineUnavailable(f"the connection to the engine broke while we tried to {doing}: {_brief(error)}",
+                                hint=_FIX) from error
+
+
+def _brief(error: BaseException) -> str:
+    return printable(str(error) or type(error).__name__)[:200]
+
+
+def retrying(seconds: float) -> Retrying:
+    """Retry an *idempotent* call for a bounded time; the last error is raised as it is."""
+    return Retrying(retry=retry_if_exception_type((*_GONE, APIError)), stop=stop_after_delay(seconds),
+                    wait=wait_exponential(multiplier=0.05, max=1.0), reraise=True)
+
+
+def remove_container(api: docker.APIClient, container: str, seconds: float = 20.0) -> None:
+    """Remove a container and its anonymous volumes; one that is gone already is fine."""
+    for attempt in retrying(seconds):
+        with attempt:
+            try:
+                api.remove_container(container, force=True, v=True)
+            except NotFound:
+                return
+            except APIError as error:
+                if "already in progress" not in str(error.explanation):
+                    raise
+
+
+def remove_volume(api: docker.APIClient, volume: str, seconds: float = 20.0) -> None:
+    """Remove a volume of ours; one that is gone already is fine."""
+    for attempt in retrying(seconds):
+        with attempt:
+            try:
+                api.remove_volume(volume, force=True)
+            except NotFound:
+                return

@@ -1,0 +1,56 @@
+"""Follow one workload from its release to the end of its output."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from runner.errors import EngineUnavailable
+from runner.sandbox.backends.docker.attach import STDOUT, Attachment
+from runner.sandbox.cancel import Cancel
+from runner.sandbox.deadline import Deadline
+from runner.sandbox.exit import StopReason
+from runner.sandbox.output import OutputPair
+
+_DRAIN_SECONDS = 30.0
+
+
+def pump(attachment: Attachment, output: OutputPair, deadline: Deadline, cancel: Cancel,
+         kill: Callable[[], None]) -> StopReason | None:
+    """Read to the end of the stream, a cap, the deadline or a cancel; then kill and drain what is left.
+
+    Returns why *we* stopped it, or ``None`` when it ended by itself. Raises EngineUnavailable when the
+    stream does not end although the container was killed.
+    """
+    while True:
+        if cancel.thrown:
+            return _stop(StopReason.CANCEL, attachment, output, kill)
+        if deadline.expired:
+            return _stop(StopReason.DEADLINE, attachment, output, kill)
+        if not attachment.wait_readable(deadline, cancel.fileno()):
+            continue
+        if not _feed(attachment, output):
+            return None
+        if output.over_limit:
+            return _stop(StopReason.OUTPUT, attachment, output, kill)
+
+
+def _feed(attachment: Attachment, output: OutputPair) -> bool:
+    pieces = attachment.read()
+    if pieces is None:
+        return False
+    for stream, data in pieces:
+        if stream == STDOUT:
+            output.feed_stdout(data)
+        else:
+            output.feed_stderr(data)
+    return True
+
+
+def _stop(reason: StopReason, attachment: Attachment, output: OutputPair, kill: Callable[[], None]) -> StopReason:
+    kill()
+    drain = Deadline.after(_DRAIN_SECONDS)
+    while not drain.expired:
+        if attachment.wait_readable(drain) and not _feed(attachment, output):
+            return reason
+    raise EngineUnavailable("a killed container's output did not end",
+                            hint="the engine may be stuck; `runner gc` removes the container later")

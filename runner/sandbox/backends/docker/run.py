@@ -1,0 +1,116 @@
+"""One run in a container of its own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+import docker
+
+from runner.errors import SeedMismatch, StewardLost
+from runner.evidence.observation import Workspace
+from runner.payload.fingerprint import Fingerprint
+from runner.sandbox.backends.base import Aftermath, Execution
+from runner.sandbox.backends.docker.blueprint import Blueprint
+from runner.sandbox.backends.docker.container import Container, FinalState
+from runner.sandbox.backends.docker.group import Group
+from runner.sandbox.backends.docker.pump import pump
+from runner.sandbox.cancel import Cancel
+from runner.sandbox.deadline import Deadline
+from runner.sandbox.exit import ExitFacts, StopReason, Trailer, classify_exit
+from runner.sandbox.output import OutputPair
+from runner.sandbox.steward import Usage
+from runner.sandbox.trailer import TRAILER_BYTES, new_nonce, release_message, split_trailer
+
+_WAIT_SECONDS = 30.0
+_MAX_ARTIFACTS = 1000
+_NEARLY = 1 << 16
+
+
+class DockerRun:
+    """Made ready by the constructor: container started and waiting, volume cloned and proved."""
+
+    def __init__(self, api: docker.APIClient, blueprint: Blueprint, group: Group, index: int,
+                 cancel: Cancel, gone: Callable[[int], None]) -> None:
+        self.index = index
+        self._gone = gone
+        self._blueprint = blueprint
+        self._group = group
+        self._cancel = cancel
+        self._nonce = new_nonce()
+        self._discarded = False
+        self._container = Container(api, blueprint.workload(index, group.tools),
+                                    blueprint.plan.policy.accept_unenforced)
+        try:
+            self._attachment = self._container.start()
+            self.before = self._seed()
+        except BaseException:
+            self._container.discard()
+            raise
+
+    def _seed(self) -> Fingerprint:
+        steward = self._group.steward()
+        steward.clone(self._group.slot(self.index))
+        before = steward.fingerprint(self._group.slot(self.index))
+        if before != self._group.sealed_fingerprint:
+            raise SeedMismatch(f"the fresh volume of run {self.index} does not hold what was sealed",
+                               hint="try again; if it repeats, the engine's storage is not to be trusted")
+        return before
+
+    def execute(self) -> Execution:
+        """Send nonce and environment, follow the output to its end, classify."""
+        plan = self._blueprint.plan
+        output = OutputPair(plan.policy.output.stdout, plan.policy.output.stderr, plan.policy.output.keep,
+                            hold_back=TRAILER_BYTES)
+        begun = time.monotonic()
+        with suppress(BrokenPipeError, ConnectionResetError):
+            # If it is over already, the stream and the engine's final state say how.
+            self._attachment.send(release_message(self._nonce, plan.env))
+        stopped = pump(self._attachment, output, Deadline.after(plan.timeout), self._cancel, self._container.kill)
+        wall = time.monotonic() - begun
+        final = self._container.wait(Deadline.after(_WAIT_SECONDS))
+        seen, trailer = output.finish(lambda tail: split_trailer(tail, self._nonce))
+        return Execution(status=classify_exit(self._facts(trailer, final, stopped, seen.over_limit)),
+                         stdout=seen.stdout, stderr=seen.stderr, output_sha256=seen.sha256, wall_seconds=wall,
+                         cpu_seconds=(trailer.user_us + trailer.system_us) / 1e6 if trailer else None,
+                         peak_memory=trailer.peak_memory if trailer else None)
+
+    def _facts(self, trailer: Trailer | None, final: FinalState, stopped: StopReason | None,
+               over: bool) -> ExitFacts:
+        return ExitFacts(trailer=trailer, engine_exit_code=final.exit_code, oom_flag=final.oom_killed,
+                         stopped=StopReason.OUTPUT if stopped is None and over else stopped,
+                         shell_text=self._blueprint.plan.shell_speaks)
+
+    def inspect(self) -> Aftermath:
+        """Compare the volume with the seal; the container is over, so nobody else can touch it."""
+        if self._cancel.thrown:
+            return Aftermath(after=None, note="cancelled before the volume was looked at")
+        steward, plan, slot = self._group.steward(), self._blueprint.plan, self._group.slot(self.index)
+        usage = steward.usage(slot)
+        seen = steward.changes(slot)
+        if not plan.artifacts:
+            return Aftermath(seen.after, seen.changes, seen.note, workspace=_fullness(usage))
+        found = steward.collect(slot, plan.artifacts, _MAX_ARTIFACTS, plan.policy.output.artifacts)
+        note = "; ".join(part for part in (seen.note, found.note) if part)
+        return Aftermath(seen.after, seen.changes, note, found.artifacts, _fullness(usage))
+
+    def discard(self) -> None:
+        """Remove the container, empty the volume."""
+        if self._discarded:
+            return
+        self._discarded = True
+        self._container.discard()
+        try:
+            if not self._cancel.thrown:
+                self._group.steward().wipe(self._group.slot(self.index))
+        except StewardLost:
+            pass  # its volumes go with the group; the fault itself is raised where it was met
+        finally:
+            self._gone(self.index)
+
+
+def _fullness(usage: Usage) -> Workspace:
+    if usage.free_inodes == 0:
+        return Workspace.FULL_INODES
+    return Workspace.FULL_BYTES if usage.free_bytes < _NEARLY else Workspace.ROOM
