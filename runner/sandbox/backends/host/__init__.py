@@ -1,0 +1,1 @@
+"""Runs on the host itself: process hygiene, no boundary. For reports that a person trusts."""
