@@ -1,0 +1,105 @@
+"""Every byte that goes into an image besides the packages, read once; the recipe digest covers just these."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.errors import InputError, printable
+from runner.images.recipe import AddedFile, Recipe, load_recipe
+
+EPOCH = 1_700_000_000
+"""The one time stamp of everything in our images, seconds."""
+
+CREATED = "2023-11-14T22:13:20Z"
+"""``EPOCH`` as an image configuration writes it."""
+
+BUILDER = "1"
+"""Part of every digest: raise it when this package turns the same inputs into other bytes."""
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True, slots=True)
+class InputFile:
+    """One file to add to the image."""
+
+    path: str
+    mode: int
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """A recipe and its files, as they were when they were read. ``scripts`` and ``sources`` are by path."""
+
+    recipe: Recipe
+    files: tuple[InputFile, ...]
+    scripts: dict[str, bytes]
+    sources: dict[str, bytes]
+
+    @property
+    def digest(self) -> str:
+        """The recipe digest: SHA-256, hex, of the canonical JSON of recipe, builder and files' digests."""
+        document = {
+            "builder": BUILDER,
+            "epoch": EPOCH,
+            "recipe": self.recipe.model_dump(mode="json"),
+            "files": [[file.path, file.mode, _sha256(file.data)] for file in self.files],
+            "scripts": {path: _sha256(data) for path, data in self.scripts.items()},
+            "sources": {path: _sha256(data) for path, data in self.sources.items()},
+        }
+        return _sha256(json.dumps(document, sort_keys=True, separators=(",", ":")).encode())
+
+
+def load_inputs(root: Path, name: str) -> Inputs:
+    """Recipe and files of image ``name``; ``root`` is the images folder. Raises UsageError or InputError."""
+    return gather(load_recipe(root, name), root)
+
+
+def gather(recipe: Recipe, root: Path, package: Path = _PACKAGE) -> Inputs:
+    """Read all inputs of a recipe: ``root`` is the images folder. Raises InputError for a missing file."""
+    files: dict[str, InputFile] = {}
+    for added in recipe.files:
+        for file in _added(added, root, package):
+            if file.path in files:
+                raise InputError(f"images/{recipe.name}: two files go to {file.path}")
+            files[file.path] = file
+    program = recipe.program
+    scripts = {*recipe.finish, *((program.script,) if program else ())}
+    sources = [path for pattern in (program.sources if program else ()) for path in _matches(root, pattern)]
+    return Inputs(recipe, tuple(files[path] for path in sorted(files)),
+                  {path: _read(root / path) for path in sorted(scripts)},
+                  {path.name: _read(path) for path in sorted(sources)})
+
+
+def _added(added: AddedFile, root: Path, package: Path) -> list[InputFile]:
+    base, pattern = (root, added.images) if added.images is not None else (package, added.runner or "")
+    found = _matches(base, pattern)
+    if not added.to.endswith("/") and len(found) > 1:
+        raise InputError(f"{pattern}: several files cannot all go to {added.to}")
+    return [InputFile(added.to + path.name if added.to.endswith("/") else added.to, added.mode, _read(path))
+            for path in found]
+
+
+def _matches(base: Path, pattern: str) -> list[Path]:
+    found = sorted(path for path in base.glob(pattern) if path.is_file())
+    if not found:
+        raise InputError(f"nothing matches {printable(pattern)[:120]} below {base.name}/",
+                         hint="the installation is incomplete; install it again")
+    return found
+
+
+def _read(path: Path) -> bytes:
+    if path.is_symlink():
+        raise InputError(f"{printable(path.name)[:80]} is a symbolic link; recipes take regular files only")
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot read {printable(str(path))[:200]}: {error.strerror}") from error
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

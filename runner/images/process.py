@@ -1,0 +1,75 @@
+"""Runs mmdebstrap so that nothing of it survives us: neither its processes nor its folders."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from runner.errors import SetupError, printable
+from runner.images.inputs import EPOCH
+
+TOOL = "mmdebstrap"
+_INSTALL = "apt-get install mmdebstrap debian-archive-keyring"
+_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_PASSED_ON = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
+_GRACE = 10.0
+_TAIL = 64 * 1024
+
+
+def require_tool() -> None:
+    """Raises SetupError, with the command that installs it, when mmdebstrap is missing."""
+    if shutil.which(TOOL, path=_PATH) is None:
+        raise SetupError(f"images cannot be built here: {TOOL} is not installed", hint=_INSTALL)
+
+
+def run_tool(arguments: Sequence[str], work: Path) -> None:
+    """Run mmdebstrap with its temporary files in ``work``. Raises SetupError with its last complaint."""
+    require_tool()
+    log = work / "mmdebstrap.log"
+    with log.open("wb") as output, _child([TOOL, *arguments], work, output.fileno()) as child:
+        code = child.wait()
+    if code != 0:
+        raise SetupError(f"{TOOL} failed (exit {code}): {_complaint(log)}",
+                         hint=f"the package archive must be reachable, and the keyring present: {_INSTALL}")
+
+
+@contextlib.contextmanager
+def _child(argv: list[str], work: Path, output: int) -> Iterator[subprocess.Popen[bytes]]:
+    # A session of its own: Ctrl-C reaches us alone, and we end the whole group, politely first, because
+    # mmdebstrap unmounts and removes its chroot when it is asked to stop.
+    child = subprocess.Popen(argv, cwd=work, env=_environment(work), stdin=subprocess.DEVNULL, stdout=output,
+                             stderr=subprocess.STDOUT, start_new_session=True, umask=0o022)
+    try:
+        yield child
+    finally:
+        if child.poll() is None:
+            _end_group(child)
+
+
+def _end_group(child: subprocess.Popen[bytes]) -> None:
+    for number, grace in ((signal.SIGTERM, _GRACE), (signal.SIGKILL, None)):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(grace)
+            return
+
+
+def _environment(work: Path) -> dict[str, str]:
+    passed = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    return {"PATH": _PATH, "HOME": str(work), "TMPDIR": str(work), "LC_ALL": "C.UTF-8",
+            "SOURCE_DATE_EPOCH": str(EPOCH), **passed}
+
+
+def _complaint(log: Path) -> str:
+    with log.open("rb") as lines:
+        lines.seek(max(0, log.stat().st_size - _TAIL))
+        text = lines.read().decode("utf-8", "replace").splitlines()
+    first = next((number for number, line in enumerate(text) if line.startswith("E: ")), len(text))
+    # What a script or a compiler said comes just before mmdebstrap's own first complaint.
+    return printable("; ".join(text[max(0, first - 3):first + 1]) or "it said nothing")[:600]
