@@ -14,7 +14,7 @@ from runner.cli.progress import RunProgress
 from runner.controller.record import Recording, RecordRequest, record
 from runner.controller.write import write_report
 from runner.errors import ExitCode, UsageError, printable
-from runner.sandbox.policy import parse_size
+from runner.sandbox.sizes import parse_size
 from runner.workloads.command import CommandWorkload
 
 _REPOMIN_ENV = (("REPOMIN", "1"),)
@@ -49,7 +49,7 @@ def command(text: str, argv: bool, cwd: str, artifacts: tuple[str, ...], signatu
     with ending(as_json=False):
         request = RecordRequest(
             workload=_workload(text, argv, cwd, artifacts),
-            signature=None if signature == "none" else signature,  # type: ignore[arg-type]
+            signature=None if signature == "none" else signature,
             limits=RequestedLimits(memory=parse_size(memory) if memory else None),
             fixed_env=_REPOMIN_ENV if form == "repomin" else (), **options)
         if request.backend == "host":

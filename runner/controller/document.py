@@ -69,21 +69,15 @@ def result_of(settled: Settled, found: Findings, run_id: str, started: datetime,
         payload_fingerprint=_fingerprint(found.sealed.fingerprint), payload_unchanged=found.payload_unchanged,
         image=image_record(settled, found.image), policy=policy_record(settled), engine=asdict(found.facts),
         drift=drift_of(settled, found), samples=tuple(sample_of(run) for run in found.judged),
-        **_docker_fields(settled, found.image))
+        docker_image=found.image.name if found.image else None,
+        docker_image_id=found.image.id if found.image else None,
+        docker_network=settled.network if found.image else None,
+        recorded_docker_image_id=case.execution.image.id if found.image and case.execution.image else None,
+        recorded_docker_network=case.execution.network if found.image else None)
 
 
 def _moment(when: datetime) -> str:
     return when.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _docker_fields(settled: Settled, image: ResolvedImage | None) -> dict[str, str | None]:
-    """ReproMin's fields; all null on the host."""
-    if image is None:
-        return {}
-    execution = settled.case.execution
-    return {"docker_image": image.name, "docker_image_id": image.id, "docker_network": settled.network,
-            "recorded_docker_image_id": execution.image.id if execution.image else None,
-            "recorded_docker_network": execution.network}
 
 
 def _warnings(settled: Settled, found: Findings) -> tuple[str, ...]:

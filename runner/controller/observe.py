@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
+from typing import Any
 
 from runner.evidence.observation import Observation
 from runner.sandbox.backends.base import Plan, PreparedRun, Session
@@ -60,7 +61,7 @@ class _Line:
         """Yield each observation as soon as it is there."""
         self._top_up()
         while self._preparing or self._running or self._ready:
-            done, _ = wait([*self._preparing, *self._running], return_when=FIRST_COMPLETED)
+            done, _ = wait(self._under_way(), return_when=FIRST_COMPLETED)
             observed = [future for future in done if future in self._running]
             for future in [future for future in done if future in self._preparing]:
                 index = self._preparing.pop(future)
@@ -70,6 +71,9 @@ class _Line:
                 self._running.discard(future)
                 self._top_up()
                 yield future.result()
+
+    def _under_way(self) -> list[Future[Any]]:
+        return [*self._preparing, *self._running]
 
     def _top_up(self) -> None:
         while self._ready and len(self._running) < self._plan.jobs:
@@ -81,7 +85,7 @@ class _Line:
 
     def abandon(self) -> Iterator[Observation]:
         """After a cancel: wait for what is under way, discard what waits, yield what still came to its own end."""
-        wait([*self._preparing, *self._running])
+        wait(self._under_way())
         for prepared in self._preparing:
             if prepared.exception() is None:
                 prepared.result().discard()

@@ -23,7 +23,7 @@ from runner.sandbox.backends import open_backend
 from runner.sandbox.backends.base import Backend, Plan
 from runner.sandbox.exit import RESOURCE_CAUSES, Cause
 from runner.sandbox.image import ResolvedImage
-from runner.sandbox.policy import Policy, clamp, load_policy
+from runner.sandbox.policy import Policy, clamp, load_policy, with_runtime
 from runner.sources.environment import environment_sha256, parse_env_options
 from runner.workloads.command import CommandWorkload
 
@@ -79,16 +79,17 @@ def record(request: RecordRequest, *, progress: Callable[[Observation], None] = 
     ran out of memory, could not start), UsageError when the contract would be trivial.
     """
     created = datetime.now(UTC)
-    policy, given = _decide(request)
+    given = _check(request)
+    policy = load_policy(request.policy)
     timeout = request.timeout if request.timeout is not None else policy.timeout
     with ExitStack() as stack:
-        matcher = stack.enter_context(Matcher())
-        if request.match:
-            matcher.compile_check(request.match)
+        matcher = stack.enter_context(Matcher(request.match))
+        matcher.compile_check()
         backend = backend or open_backend(request.backend)
-        backend.probe()
+        runtimes = backend.probe().runtimes
         image = backend.resolve_image(request.image)
         sealed = seal(request.payload, seal_limits(policy))
+        policy = with_runtime(_lowered(policy, request, sealed), runtimes)
         plan = _plan(request, policy, timeout, image, (*request.fixed_env, *given))
         observations = _observe(backend, plan, sealed, progress)
         check_unchanged(sealed)
@@ -100,17 +101,20 @@ def record(request: RecordRequest, *, progress: Callable[[Observation], None] = 
                      RecordedEnvironment(names, environment_sha256(given)), contract, observations)
 
 
-def _decide(request: RecordRequest) -> tuple[Policy, tuple[tuple[str, str], ...]]:
+def _check(request: RecordRequest) -> tuple[tuple[str, str], ...]:
     if not 1 <= request.runs <= MAX_RECORD_RUNS:
         raise UsageError(f"--runs {request.runs}: expected 1 to {MAX_RECORD_RUNS}")
     if request.exit_code == 0 and not request.match:
         raise UsageError("exit code 0 without --match is no failure to record", hint="add --match RE")
-    given = parse_env_options(request.env, reserved=[name for name, _ in request.fixed_env])
-    policy, clamps = clamp(load_policy(request.policy), request.limits)
+    return parse_env_options(request.env, reserved=[name for name, _ in request.fixed_env])
+
+
+def _lowered(policy: Policy, request: RecordRequest, sealed: SealedPayload) -> Policy:
+    policy, clamps = clamp(policy, request.limits, payload_bytes=sealed.bytes)
     if clamps:
         raise UsageError(f"the policy {policy.name} allows {clamps[0].name} {clamps[0].used}, not "
                          f"{clamps[0].asked}", hint="ask for less, or name another --policy")
-    return policy, given
+    return policy
 
 
 def _plan(request: RecordRequest, policy: Policy, timeout: float, image: ResolvedImage | None,

@@ -25,7 +25,7 @@ from runner.sandbox.backends import open_backend
 from runner.sandbox.backends.base import Backend, BackendFacts, Plan
 from runner.sandbox.exit import Cause
 from runner.sandbox.image import ResolvedImage
-from runner.sandbox.policy import Policy
+from runner.sandbox.policy import Policy, with_runtime
 from runner.sources.fingerprints import FingerprintMatch, check_payload
 
 _SUREFIRE = "**/surefire-reports/TEST-*.xml"
@@ -49,10 +49,12 @@ def replay(settled: Settled, *, out: Path | None = None, progress: Progress = la
     """
     started, run_id = datetime.now(UTC), new_run_id()
     with ExitStack() as stack:
-        matcher = stack.enter_context(Matcher())
-        warnings = _check_contract(settled, matcher)
+        matcher = stack.enter_context(Matcher(settled.case.contract.match))
+        matcher.compile_check()
+        warnings = tuple(f"trivial contract: {reason}" for reason in trivial_reasons(settled.case.contract, matcher))
         backend = backend or open_backend(settled.backend, inherit_env=settled.request.inherit_env)
         facts = backend.probe()
+        settled = replace(settled, policy=with_runtime(settled.policy, facts.runtimes))
         image = backend.resolve_image(wanted_image(settled) or settled.case.execution.image)
         sealed = seal(settled.request.payload, seal_limits(settled.policy))
         match = check_payload(settled.case, sealed.fingerprint, _tree(settled, sealed), sealed.files, sealed.bytes)
@@ -71,13 +73,6 @@ def replay(settled: Settled, *, out: Path | None = None, progress: Progress = la
         return Replayed(result, directory.finish(result), fault)
 
 
-def _check_contract(settled: Settled, matcher: Matcher) -> tuple[str, ...]:
-    contract = settled.case.contract
-    if contract.match:
-        matcher.compile_check(contract.match)
-    return tuple(f"trivial contract: {reason}" for reason in trivial_reasons(contract, matcher))
-
-
 def seal_limits(policy: Policy) -> SealLimits:
     """The policy's caps on a payload, in the payload room's words."""
     caps = policy.payload
@@ -86,7 +81,9 @@ def seal_limits(policy: Policy) -> SealLimits:
 
 
 def _tree(settled: Settled, sealed: SealedPayload) -> TreeHashes | None:
-    return tree_hashes(sealed.root) if settled.case.payload.scheme == "tree-sha256" else None
+    if settled.case.payload.scheme != "tree-sha256":
+        return None
+    return tree_hashes(sealed.root, seal_limits(settled.policy))
 
 
 def plan_of(settled: Settled, image: ResolvedImage | None) -> Plan:

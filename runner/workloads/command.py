@@ -7,8 +7,13 @@ import shlex
 from dataclasses import dataclass
 from typing import Literal
 
-_NOT_A_PROGRAM = frozenset(
-    [".", ":", "[", "alias", "bg", "break", "case", "cd", "command", "continue", "do", "done", "echo", "elif", "else", "esac", "eval", "exec", "exit", "export", "false", "fc", "fg", "fi", "for", "function", "getopts", "hash", "if", "in", "jobs", "kill", "let", "local", "printf", "pwd", "read", "readonly", "return", "select", "set", "shift", "source", "test", "then", "time", "times", "trap", "true", "type", "typeset", "ulimit", "umask", "unalias", "unset", "until", "wait", "while", "{", "}", "!"])
+_NOT_A_PROGRAM = frozenset({
+    ".", ":", "[", "alias", "bg", "break", "case", "cd", "command", "continue", "do", "done", "echo", "elif",
+    "else", "esac", "eval", "exec", "exit", "export", "false", "fc", "fg", "fi", "for", "function", "getopts",
+    "hash", "if", "in", "jobs", "kill", "let", "local", "printf", "pwd", "read", "readonly", "return", "select",
+    "set", "shift", "source", "test", "then", "time", "times", "trap", "true", "type", "typeset", "ulimit",
+    "umask", "unalias", "unset", "until", "wait", "while", "{", "}", "!",
+})
 """Reserved words and names that a shell answers itself; ``exec`` would look for a program instead."""
 
 _PROGRAM = re.compile(r"[A-Za-z0-9_./+-]+")

@@ -21,6 +21,7 @@ from runner.sandbox.backends.docker.session import DockerSession
 from runner.sandbox.backends.docker.sweep import sweep
 from runner.sandbox.image import ImagePin, ResolvedImage
 from runner.sandbox.policy import Policy
+from runner.sandbox.seccomp import profile_text
 
 _EXPIRY_MARGIN = 3600.0
 _HOST_RESERVE = 256 << 20
@@ -53,8 +54,7 @@ class DockerBackend:
         facts = self.probe()
         self._refuse_unenforced(plan.policy, facts)
         sweep(self._api)
-        plan = replace(plan, policy=with_runtime(plan.policy, facts))
-        blueprint = Blueprint(plan=plan, owner=Ownership(lifetime=0.0), seccomp=plan.policy.seccomp_json(),
+        blueprint = Blueprint(plan=plan, owner=Ownership(lifetime=0.0), seccomp=profile_text(plan.policy.seccomp),
                               steward_image=local_image(self._api, "steward"),
                               footprint=footprint(sealed), entries=len(sealed.manifest.entries))
         blueprint = replace(blueprint, owner=Ownership(blueprint.steward_lifetime + _EXPIRY_MARGIN))
@@ -80,10 +80,3 @@ class DockerBackend:
         if needed > total:
             raise LimitNotEnforced(f"{plan.jobs} runs at once may need {needed >> 20} MiB, the engine's host has "
                                    f"{total >> 20} MiB", hint="lower --jobs, or use a smaller policy")
-
-
-def with_runtime(policy: Policy, facts: BackendFacts) -> Policy:
-    """The policy with its preferred runtime, where the engine has it."""
-    if policy.runtime is None and policy.runtime_preferred in facts.runtimes:
-        return policy.model_copy(update={"runtime": policy.runtime_preferred})
-    return policy

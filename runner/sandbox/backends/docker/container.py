@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import docker
 import requests
@@ -39,7 +40,8 @@ class Container:
 
     def _create(self, accept: tuple[str, ...]) -> str:
         try:
-            answer = self._api.create_container_from_config(render(self._spec), self._spec.name)
+            create: Any = self._api.create_container_from_config  # the stubs leave it untyped
+            answer = create(render(self._spec), self._spec.name)
         except APIError as error:
             if error.status_code == _CONFLICT:
                 return self._adopt()
@@ -81,7 +83,7 @@ class Container:
         """Wait for the end and read the final state. Raises EngineUnavailable if it does not end in time."""
         with engine_errors(f"wait for the container {self._spec.name}"):
             try:
-                self._api.wait(self.id, timeout=max(deadline.remaining(), 1.0))
+                self._api.wait(self.id, timeout=int(deadline.remaining()) + 1)
             except (requests.exceptions.ReadTimeout, requests.exceptions.ConnectionError) as error:
                 if deadline.expired:
                     raise EngineUnavailable(f"the container {self._spec.name} did not end when killed",

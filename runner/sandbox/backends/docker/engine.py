@@ -9,6 +9,7 @@ import docker
 import requests
 import urllib3
 from docker.errors import APIError, DockerException, NotFound
+from docker.utils import kwargs_from_env
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_exponential
 
 from runner.errors import EngineUnavailable, SetupError, printable
@@ -27,7 +28,7 @@ def connect(max_pool: int = 32) -> docker.APIClient:
     Raises EngineUnavailable.
     """
     with engine_errors("connect to the engine"):
-        settings = docker.utils.kwargs_from_env()
+        settings = kwargs_from_env()
         return docker.APIClient(version="auto", timeout=int(CALL_TIMEOUT), num_pools=max_pool,
                                 max_pool_size=max_pool, **settings)
 

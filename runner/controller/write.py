@@ -1,0 +1,54 @@
+"""A recording, written down as a report of either format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from runner import __version__
+from runner.case import RecordedExecution
+from runner.controller.record import Recording
+from runner.controller.replay import seal_limits
+from runner.evidence.files import write_atomically
+from runner.payload.treehash import TreeHashes, tree_hashes
+from runner.sandbox.image import ImagePin, ResolvedImage
+from runner.sources.draft import Baseline, RecordedTree, ReportDraft
+from runner.sources.native.write import write_native
+from runner.sources.repomin.write import write_repomin
+
+ReportFormat = Literal["native", "repomin"]
+
+
+def write_report(recording: Recording, form: ReportFormat, path: Path) -> None:
+    """Write the report to ``path``, whole or not at all. Raises UsageError, ReportError, SetupError."""
+    tree = tree_hashes(recording.sealed.root, seal_limits(recording.policy)) if form == "repomin" else None
+    draft = _draft(recording, tree)
+    write_atomically(path, write_repomin(draft) if form == "repomin" else write_native(draft), mode=0o644)
+
+
+def _draft(recording: Recording, tree: TreeHashes | None) -> ReportDraft:
+    sealed, runs = recording.sealed, len(recording.observations)
+    name = Path(recording.request.payload).absolute().name
+    return ReportDraft(
+        created=recording.created.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        tool_version=__version__, workload=recording.request.workload, contract=recording.contract,
+        payload=RecordedTree(name=name, files=sealed.files, bytes=sealed.bytes,
+                             entries=sealed.fingerprint.entries, exact=sealed.fingerprint.exact,
+                             content=sealed.fingerprint.content, tree_exact=tree.exact if tree else None,
+                             tree_content=tree.content if tree else None),
+        environment=recording.environment, execution=_execution(recording),
+        baseline=Baseline(runs=runs, matched=runs, exit_code=recording.exit_code))
+
+
+def _execution(recording: Recording) -> RecordedExecution:
+    return RecordedExecution(
+        backend=recording.request.backend, image=_pin(recording.image), network="none",
+        timeout_seconds=recording.timeout, policy_name=recording.policy.name,
+        policy_sha256=recording.policy.digest(), limits=recording.request.limits)
+
+
+def _pin(image: ResolvedImage | None) -> ImagePin | None:
+    if image is None:
+        return None
+    manifest = next((digest.rpartition("@")[2] for digest in image.digests if "@" in digest), "")
+    return ImagePin(id=image.id, name=image.name, platform=image.platform, manifest=manifest)
