@@ -16,6 +16,9 @@ _NOT_A_PROGRAM = frozenset({
 })
 """Reserved words and names that a shell answers itself; ``exec`` would look for a program instead."""
 
+_DUPLICATE = re.compile(r"(?<=\s)[0-9]?>&[0-9](?=\s|$)")
+"""``2>&1`` and its like: a redirection, not an operator."""
+
 _PROGRAM = re.compile(r"[A-Za-z0-9_./+-]+")
 
 
@@ -54,7 +57,7 @@ def is_simple_command(text: str) -> bool:
     """Whether shell text is one simple command that starts a program. Says no when in doubt."""
     if "\n" in text:
         return False
-    scanner = shlex.shlex(text, posix=True, punctuation_chars=";&|()")
+    scanner = shlex.shlex(_DUPLICATE.sub(" ", text), posix=True, punctuation_chars=";&|()")
     scanner.whitespace_split = True
     scanner.commenters = ""
     try:
