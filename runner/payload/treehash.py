@@ -1,11 +1,35 @@
-"""ReproMin's tree digests."""
+"""ReproMin's two tree digests, ``tree-sha256-v2`` and ``tree-content-sha256-v1``, in one pass over the files.
+
+Both are a SHA-256 over one stream of tagged fields: an ASCII tag, the length in 8 bytes big-endian, the value.
+The root comes first, then every entry in the order of its raw path bytes. The exact stream also has modes,
+times and extended attributes. Content passes through both digests; one runs in a thread of its own.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
-from typing import NamedTuple
+from hashlib import sha256
+from queue import Queue
+from threading import Thread
+from typing import NamedTuple, Self
 
-from runner.payload.tree import SealLimits
+from runner.errors import PayloadRefused
+from runner.payload.access import Descent, open_file
+from runner.payload.hashing import prove_same
+from runner.payload.rules import MESSAGES
+from runner.payload.seal import DEFAULT_LIMITS, PayloadPath, SealLimits, open_root, root_path, scan
+from runner.payload.tree import Found, Kind, changed, unreadable
+
+EXACT_POLICY = "tree-sha256-v2"
+CONTENT_POLICY = "tree-content-sha256-v1"
+
+_EXACT_PREFIX = b"repomin-tree-fingerprint\0tree-sha256-v2\0"
+_CONTENT_PREFIX = b"repomin-tree-content-fingerprint\0tree-content-sha256-v1\0"
+_KIND_NAMES = {Kind.DIR: b"directory", Kind.FILE: b"regular-file", Kind.LINK: b"symlink"}
+_BATCH = 1 << 20
+_NO_FLAGS = b"G" + bytes(8) + b"W" + bytes(8)
+"""BSD flags and Windows attributes: both empty on Linux."""
 
 
 class TreeHashes(NamedTuple):
@@ -15,6 +39,137 @@ class TreeHashes(NamedTuple):
     content: str
 
 
-def tree_hashes(path: str | bytes | os.PathLike[str], limits: SealLimits) -> TreeHashes:
-    """Both digests in one pass. Refuses what sealing refuses."""
-    raise NotImplementedError
+def tree_hashes(path: PayloadPath, limits: SealLimits = DEFAULT_LIMITS) -> TreeHashes:
+    """Both digests of a directory. Raises PayloadRefused for what sealing refuses, and PayloadChanged."""
+    root_fd = open_root(root_path(path))
+    try:
+        found = scan(root_fd, limits)
+        with _Digests() as digests:
+            digests.both(_EXACT_PREFIX, _CONTENT_PREFIX)
+            digests.both(*[_field(b"N", (len(found) + 1).to_bytes(8, "big"))] * 2)
+            status = os.fstat(root_fd)
+            root = Found(b"", Kind.DIR, status.st_mode & 0o7777, status.st_mtime_ns, 0, b"", 0, 0, 0)
+            _open_entry(digests, root, _xattrs(root_fd))
+            digests.both(*[_field(b"C", b"") + b"Z"] * 2)
+            with Descent(root_fd) as place:
+                for item in found:
+                    _add(digests, place, item)
+            digests.both(b"X", b"X")
+            return digests.result()
+    finally:
+        os.close(root_fd)
+
+
+def tree_sha256_v2(path: PayloadPath, limits: SealLimits = DEFAULT_LIMITS) -> str:
+    """The exact digest alone; see :func:`tree_hashes`."""
+    return tree_hashes(path, limits).exact
+
+
+def tree_content_sha256_v1(path: PayloadPath, limits: SealLimits = DEFAULT_LIMITS) -> str:
+    """The content digest alone; see :func:`tree_hashes`."""
+    return tree_hashes(path, limits).content
+
+
+class _Digests:
+    """Two SHA-256 streams: exact in this thread, content in another, both fed by batches."""
+
+    def __init__(self) -> None:
+        self._exact, self._content = sha256(), sha256()
+        self._parts: tuple[list[bytes], list[bytes]] = ([], [])
+        self._size = 0
+        self._queue: Queue[list[bytes] | None] = Queue(maxsize=4)
+        self._thread = Thread(target=self._consume, name="treehash")
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._queue.put(None)
+        self._thread.join()
+
+    def both(self, exact: bytes, content: bytes) -> None:
+        """Append to each stream."""
+        self._parts[0].append(exact)
+        self._parts[1].append(content)
+        self._size += len(exact)
+        if self._size >= _BATCH:
+            self._flush()
+
+    def result(self) -> TreeHashes:
+        """Finish both; nothing can be appended afterwards."""
+        self._flush()
+        self._queue.put(None)
+        self._thread.join()
+        return TreeHashes(self._exact.hexdigest(), self._content.hexdigest())
+
+    def _flush(self) -> None:
+        exact, content = self._parts
+        self._queue.put(content)
+        self._exact.update(b"".join(exact))
+        self._parts, self._size = ([], []), 0
+
+    def _consume(self) -> None:
+        while (parts := self._queue.get()) is not None:
+            self._content.update(b"".join(parts))
+
+
+def _field(tag: bytes, value: bytes) -> bytes:
+    return tag + len(value).to_bytes(8, "big") + value
+
+
+def _open_entry(digests: _Digests, item: Found, xattrs: bytes) -> None:
+    """Everything of an entry up to its content."""
+    path, kind = _field(b"P", item.path), _field(b"T", _KIND_NAMES[item.kind])
+    mode, mtime = item.mode.to_bytes(2, "big"), item.mtime_ns.to_bytes(8, "big", signed=True)
+    metadata = _field(b"M", mode) + _field(b"Y", mtime) + _NO_FLAGS
+    digests.both(b"E" + path + metadata + kind + xattrs, b"E" + path + kind)
+
+
+def _add(digests: _Digests, place: Descent, item: Found) -> None:
+    try:
+        dir_fd, name = place.at(item.path)
+        if item.kind is Kind.LINK:
+            _open_entry(digests, item, _xattrs(b"/proc/self/fd/%d/%b" % (dir_fd, name)))
+            digests.both(*[_field(b"C", item.target) + b"Z"] * 2)
+            return
+        fd = open_file(name, dir_fd)
+    except OSError as error:
+        problem = unreadable(item.path, error)
+        raise PayloadRefused(f"payload entry {problem.path!r} {MESSAGES[problem.rule]} ({problem.detail})",
+                             rule=problem.rule, path=item.path) from error
+    try:
+        _open_entry(digests, item, _xattrs(fd))
+        if item.kind is Kind.FILE:
+            _add_content(digests, fd, item)
+        else:
+            digests.both(*[_field(b"C", b"") + b"Z"] * 2)
+    finally:
+        os.close(fd)
+
+
+def _add_content(digests: _Digests, fd: int, item: Found) -> None:
+    head = b"C" + item.size.to_bytes(8, "big")
+    digests.both(head, head)
+    total = 0
+    while total < item.size and (data := os.read(fd, min(item.size - total, _BATCH))):
+        digests.both(data, data)
+        total += len(data)
+    prove_same(fd, item, total)
+    digests.both(b"Z", b"Z")
+
+
+def _xattrs(target: int | bytes) -> bytes:
+    """The ``A`` field and a ``K`` and a ``V`` for each attribute; none where the file system has none."""
+    follow = not isinstance(target, bytes)
+    try:
+        names = sorted(os.fsencode(name) for name in os.listxattr(target, follow_symlinks=follow))
+        pairs = [(name, os.getxattr(target, name, follow_symlinks=follow)) for name in names]
+    except OSError as error:
+        if error.errno == errno.ENODATA:
+            raise changed(b"", "an extended attribute vanished") from error
+        if error.errno not in (errno.ENOTSUP, errno.EPERM, errno.EACCES):
+            raise
+        pairs = []
+    count = _field(b"A", len(pairs).to_bytes(8, "big"))
+    return count + b"".join(_field(b"K", name) + _field(b"V", value) for name, value in pairs)
