@@ -6,6 +6,7 @@ Subcommands are imported only when they are used, so that ``--help`` costs littl
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from typing import Any
 
@@ -68,6 +69,19 @@ def main(argv: list[str] | None = None) -> Any:
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output has gone; nobody is left to tell
         sys.exit(ExitCode.OK)
+    except Exception as error:  # noqa: BLE001 - a bug of ours, yet no traceback reaches a user
+        _internal_error(error, arguments)
+
+
+def _internal_error(error: Exception, arguments: list[str]) -> None:
+    from runner.cli.outcome import fail  # start-up time: only needed when something is wrong
+    from runner.errors import RunnerError
+
+    if os.environ.get("RUNNER_DEBUG"):
+        raise error
+    fail(RunnerError(f"internal error: {type(error).__name__}: {error}".replace("\n", " ")[:500],
+                     hint="this is a bug of runner: please report it; RUNNER_DEBUG=1 shows where"),
+         as_json="--json" in arguments)
 
 
 def _usage_error(error: click.ClickException, arguments: list[str]) -> None:
