@@ -19,6 +19,7 @@ KINDS: Final[Mapping[str, type[CommandReport]]] = MappingProxyType({"command": C
 
 _UNION_TAGS = frozenset({"java", "python", "process"})
 _SHOWN_PATH = 120
+_SHOWN_MESSAGE = 200
 
 
 def parse_native(data: object) -> CommandReport:
@@ -49,8 +50,12 @@ def _first(error: ValidationError) -> ReportError:
         return missing(path, f"by {SCHEMA}")
     if first["type"] == "extra_forbidden":
         return ReportError(f"{path}: is not a key of {SCHEMA}, expected only keys that it defines")
+    if first["type"].startswith("union_tag"):
+        # Pydantic's own message holds the whole value, whatever its size.
+        tag = first["input"].get("kind") if isinstance(first["input"], dict) else first["input"]
+        return wrong(f"{path}.kind", tag, " or ".join(f'"{known}"' for known in sorted(_UNION_TAGS)))
     message = first["msg"].removeprefix("Value error, ").replace("Input should", "expected to")
-    return ReportError(f"{path}: is {describe(first['input'])}: {printable(message)}")
+    return ReportError(f"{path}: is {describe(first['input'])}: {printable(message[:_SHOWN_MESSAGE])}")
 
 
 def _path(parts: tuple[int | str, ...]) -> str:

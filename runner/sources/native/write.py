@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from runner.sandbox.image import ImagePin
+from runner.sources.draft import ReportDraft
 from runner.sources.environment import environment_sha256
 from runner.sources.native.oracle import oracle_document
 from runner.sources.native.parse import SCHEMA, dump_native, parse_native
-from runner.sources.draft import ReportDraft
 from runner.workloads.command import CommandWorkload
 
 TOOL = "sandbox-runner"

@@ -6,7 +6,7 @@ from typing import Final
 
 from runner.case import Case, RecordedEnvironment, RecordedExecution, RecordedPayload
 from runner.errors import ReportError, UsageError
-from runner.oracles.contract import Contract
+from runner.oracles.contract import Contract, JavaSignature, ProcessSignature, PythonSignature
 from runner.sandbox.image import ImagePin, is_image_id
 from runner.sources.repomin.model import Execution, RepominReport
 from runner.sources.wording import describe, is_plain_text
@@ -26,6 +26,7 @@ def to_case(report: RepominReport, *, path: str, sha256: str, exit_code: int | N
     Raises UsageError when it does not apply, ReportError when the contract is ambiguous or the command
     cannot be started.
     """
+    _check_texts(report)
     _check_command(report.command)
     digest = report.output.tree_sha256 or report.holdout.artifact_fingerprint
     execution = report.execution
@@ -47,9 +48,21 @@ def to_case(report: RepominReport, *, path: str, sha256: str, exit_code: int | N
         fixed_env=FIXED_ENV)
 
 
+def _check_texts(report: RepominReport) -> None:
+    """The validator allows lone surrogates, but no program can be given one and no output holds one."""
+    texts = {"command": report.command, "failure_match": report.failure_match or ""}
+    match report.signature:
+        case ProcessSignature(name=name):
+            texts["process_failure_signature"] = name or ""
+        case JavaSignature() | PythonSignature() as signature:
+            texts[f"{signature.kind}_exception_signature"] = "".join(
+                (signature.class_name, signature.message, *signature.frames))
+    for field, text in texts.items():
+        if not is_plain_text(text):
+            raise ReportError(f"{field}: has a lone surrogate, expected text that can be encoded")
+
+
 def _check_command(command: str) -> None:
-    if not is_plain_text(command):
-        raise ReportError("command: has a lone surrogate, expected text that can be encoded")
     if len(command.encode()) > MAX_COMMAND_BYTES:
         raise ReportError(f"command: is longer than {MAX_COMMAND_BYTES} bytes, which cannot be started")
 

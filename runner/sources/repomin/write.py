@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from runner.errors import UsageError
 from runner.oracles.contract import JavaSignature, ProcessSignature, PythonSignature, Signature
-from runner.sources.jsontext import canonical_json
 from runner.sources.draft import ReportDraft
+from runner.sources.jsontext import canonical_json
 from runner.sources.repomin.case import to_case
 from runner.sources.repomin.failure import ROOTED_POLICY
 from runner.sources.repomin.report import CONTENT_POLICY, TREE_POLICY, validate_repomin
