@@ -8,12 +8,14 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
 
 from runner import __version__
-from runner.errors import ExitCode
+from runner.cli.settings import settings
+from runner.errors import ExitCode, RunnerError, UsageError
 
 _COMMANDS = {
     "record": ("runner.cli.record", "Learn a failure's contract and write a report."),
@@ -24,6 +26,9 @@ _COMMANDS = {
     "gc": ("runner.cli.gc", "Remove what an earlier crash left on the engine."),
     "doctor": ("runner.cli.doctor", "Check this machine and its engine, with a fix for each finding."),
 }
+
+
+_CONFIGURABLE = frozenset({"record", "replay"})
 
 
 class LazyGroup(click.Group):
@@ -47,11 +52,15 @@ class LazyGroup(click.Group):
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="runner")
-def cli() -> None:
+@click.pass_context
+def cli(ctx: click.Context) -> None:
     """Replays bug reports that nobody should trust: does it really fail as claimed?
 
     Exit codes: 0 reproduced or done, 1 not reproduced, 2 nothing was judged, 3 no verdict, 130 interrupted.
     """
+    if ctx.invoked_subcommand in _CONFIGURABLE:
+        defaults = settings(os.environ, Path.cwd())
+        ctx.default_map = {str(ctx.invoked_subcommand): defaults}
 
 
 def main(argv: list[str] | None = None) -> Any:
@@ -60,10 +69,15 @@ def main(argv: list[str] | None = None) -> Any:
     try:
         code = cli.main(args=arguments, prog_name="runner", standalone_mode=False)
         sys.exit(code if isinstance(code, int) else ExitCode.OK)
+    except RunnerError as error:
+        _report(error, arguments)
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
     except click.exceptions.Abort:
         sys.exit(ExitCode.INTERRUPTED)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        sys.exit(ExitCode.NOTHING_JUDGED)
     except click.ClickException as error:
         _usage_error(error, arguments)
     except BrokenPipeError:
@@ -73,22 +87,21 @@ def main(argv: list[str] | None = None) -> Any:
         _internal_error(error, arguments)
 
 
-def _internal_error(error: Exception, arguments: list[str]) -> None:
+def _report(error: RunnerError, arguments: list[str]) -> None:
     from runner.cli.outcome import fail  # start-up time: only needed when something is wrong
-    from runner.errors import RunnerError
 
+    fail(error, as_json="--json" in arguments)
+
+
+def _internal_error(error: Exception, arguments: list[str]) -> None:
     if os.environ.get("RUNNER_DEBUG"):
         raise error
-    fail(RunnerError(f"internal error: {type(error).__name__}: {error}".replace("\n", " ")[:500],
-                     hint="this is a bug of runner: please report it; RUNNER_DEBUG=1 shows where"),
-         as_json="--json" in arguments)
+    _report(RunnerError(f"internal error: {type(error).__name__}: {error}".replace("\n", " ")[:500],
+                        hint="this is a bug of runner: please report it; RUNNER_DEBUG=1 shows where"), arguments)
 
 
 def _usage_error(error: click.ClickException, arguments: list[str]) -> None:
-    from runner.cli.outcome import fail  # start-up time: only needed when something is wrong
-    from runner.errors import UsageError
-
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "runner"
-    fail(UsageError(error.format_message().replace("\n", " "), hint=f"`{path} --help` shows the options"),
-         as_json="--json" in arguments)
+    _report(UsageError(error.format_message().replace("\n", " "), hint=f"`{path} --help` shows the options"),
+            arguments)

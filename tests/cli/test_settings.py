@@ -1,0 +1,43 @@
+"""Settings: where they may come from, and what a file in a stranger's directory may not say."""
+
+import pytest
+
+from runner.cli.settings import settings
+from runner.errors import UsageError
+
+
+def test_a_variable_beats_a_file(tmp_path):
+    (tmp_path / "runner.toml").write_text('runs = 3\npolicy = "strict"\n')
+    assert settings({"RUNNER_RUNS": "5", "HOME": "/x"}, tmp_path) == {"runs": "5", "policy": "strict"}
+
+
+def test_a_project_file_is_read_too(tmp_path):
+    (tmp_path / "pyproject.toml").write_text("[tool.runner]\njobs = 2\n[tool.other]\nx = 1\n")
+    assert settings({}, tmp_path) == {"jobs": 2}
+
+
+@pytest.mark.parametrize("key", ["yes", "backend", "docker_network", "docker-image", "env", "inherit_env", "nonsense"])
+def test_a_file_cannot_widen_anything(tmp_path, key):
+    (tmp_path / "runner.toml").write_text(f'{key} = "host"\n')
+    with pytest.raises(UsageError, match=r"runner\.toml"):
+        settings({}, tmp_path)
+
+
+@pytest.mark.parametrize("policy", ["./evil.yaml", "evil.yaml", "/etc/evil"])
+def test_a_file_cannot_name_a_policy_file(tmp_path, policy):
+    (tmp_path / "runner.toml").write_text(f'policy = "{policy}"\n')
+    with pytest.raises(UsageError, match="built-in policy"):
+        settings({}, tmp_path)
+
+
+def test_an_unknown_variable_names_itself(tmp_path):
+    with pytest.raises(UsageError, match="RUNNER_NONSENSE"):
+        settings({"RUNNER_NONSENSE": "1"}, tmp_path)
+
+
+@pytest.mark.parametrize("text", ["runs = [1]", "runs = ", "\0", "a" * 70_000])
+def test_a_broken_file_is_one_line(tmp_path, text):
+    (tmp_path / "runner.toml").write_text(text)
+    with pytest.raises(UsageError) as caught:
+        settings({}, tmp_path)
+    assert "\n" not in caught.value.message
