@@ -14,6 +14,7 @@ from runner.cli.progress import RunProgress
 from runner.controller.record import Recording, RecordRequest, record
 from runner.controller.write import write_report
 from runner.errors import ExitCode, UsageError, printable
+from runner.oracles.signature.learn import SignatureKind
 from runner.sandbox.sizes import parse_size
 from runner.workloads.command import CommandWorkload
 
@@ -40,7 +41,8 @@ _REPOMIN_ENV = (("REPOMIN", "1"),)
 @click.option("--format", "form", type=click.Choice(["native", "repomin"]), default="native", help="Report format.")
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), metavar="FILE", help="The report.")
 @click.option("--quiet", is_flag=True, help="No progress.")
-def command(text: str, argv: bool, cwd: str, artifacts: tuple[str, ...], signature: str, memory: str | None,
+def command(text: str, argv: bool, cwd: str, artifacts: tuple[str, ...],
+            signature: SignatureKind | Literal["none"], memory: str | None,
             form: Literal["native", "repomin"], output: Path, quiet: bool, **options: Any) -> None:
     """Run a failing command on fresh copies of a payload, learn what makes it this failure, write a report.
 

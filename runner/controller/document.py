@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -56,7 +57,7 @@ def result_of(settled: Settled, found: Findings, run_id: str, started: datetime,
         verdict=verdict.kind, exit_code=int(verdict.exit_code), reasons=verdict.reasons,
         warnings=(*warnings, *_warnings(settled, found)),
         source=case.source, report=printable(str(Path(case.path).absolute())), report_sha256=case.sha256,
-        report_schema_version=case.schema_version, payload=printable(found.sealed.root),
+        report_schema_version=case.schema_version, payload=printable(os.path.abspath(found.sealed.root)),
         command=printable(case.workload.display), holdout_status=case.holdout_status,
         backend=settled.backend, recorded_backend=case.execution.backend, oracle_mode=case.contract.mode,
         oracle_source=case.contract_source, timeout_seconds=settled.timeout,

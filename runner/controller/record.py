@@ -16,7 +16,8 @@ from runner.evidence.observation import Observation
 from runner.oracles.contract import Contract
 from runner.oracles.judge import Judgement, judge
 from runner.oracles.match import Matcher
-from runner.oracles.propose import SignatureWish, disagreements, propose
+from runner.oracles.propose import Wanted, disagreements, propose_contract
+from runner.oracles.signature.learn import SignatureKind
 from runner.oracles.trivial import trivial_reasons
 from runner.payload.seal import SealedPayload, check_unchanged, seal
 from runner.sandbox.backends import open_backend
@@ -40,7 +41,7 @@ class RecordRequest:
     runs: int = 3
     match: str | None = None
     exit_code: int | None = None
-    signature: SignatureWish | None = "auto"
+    signature: SignatureKind | None = "auto"
     image: str | None = None
     backend: Literal["docker", "host"] = "docker"
     policy: str = "default"
@@ -147,12 +148,12 @@ def _refuse_unjudgeable(observations: tuple[Observation, ...]) -> None:
 
 
 def _contract(request: RecordRequest, observations: tuple[Observation, ...], matcher: Matcher) -> Contract:
-    differences = disagreements(observations)
+    wanted = Wanted(request.match, request.exit_code, request.signature)
+    differences = disagreements(observations, matcher, wanted)
     if differences:
         raise FlakyFailure(f"the failure is flaky: {differences[0]}",
                            hint="fix what varies (time, random seeds, order), then record again")
-    contract = propose(observations, match=request.match, exit_code=request.exit_code,
-                       signature=request.signature, matcher=matcher, execution_root=observations[0].root)
+    contract = propose_contract(observations, matcher, wanted).contract
     reasons = trivial_reasons(contract, matcher)
     if reasons:
         raise UsageError(f"the contract would be trivial: {reasons[0]}",
@@ -163,7 +164,7 @@ def _contract(request: RecordRequest, observations: tuple[Observation, ...], mat
 def _prove(contract: Contract, observations: tuple[Observation, ...], matcher: Matcher) -> None:
     """The contract must hold in every run it was learned from, by the same oracle a replay uses."""
     judged: list[tuple[Observation, Judgement]] = [
-        (seen, judge(contract, seen, matcher, seen.root)) for seen in observations]
+        (seen, judge(contract, seen, matcher)) for seen in observations]
     failed = [(seen, judgement) for seen, judgement in judged if not judgement.accepted]
     if not failed:
         return

@@ -12,7 +12,7 @@ from runner.controller.document import Findings, result_of
 from runner.controller.observe import RunsCut, observe
 from runner.controller.settle import Settled, wanted_image
 from runner.errors import Interrupted, PayloadChanged, RunnerError
-from runner.evidence.observation import Observation, Workspace
+from runner.evidence.observation import Observation
 from runner.evidence.result import Result
 from runner.evidence.store import RunDirectory, new_run_id
 from runner.evidence.verdict import Judged, Verdict, VerdictKind, decide
@@ -23,7 +23,6 @@ from runner.payload.seal import SealedPayload, SealLimits, check_unchanged, seal
 from runner.payload.treehash import TreeHashes, tree_hashes
 from runner.sandbox.backends import open_backend
 from runner.sandbox.backends.base import Backend, BackendFacts, Plan
-from runner.sandbox.exit import Cause
 from runner.sandbox.image import ResolvedImage
 from runner.sandbox.policy import Policy, with_runtime
 from runner.sources.fingerprints import FingerprintMatch, check_payload
@@ -49,7 +48,7 @@ def replay(settled: Settled, *, out: Path | None = None, progress: Progress = la
     """
     started, run_id = datetime.now(UTC), new_run_id()
     with ExitStack() as stack:
-        matcher = stack.enter_context(Matcher(settled.case.contract.match))
+        matcher = stack.enter_context(Matcher(settled.case.contract.match, _matching_budget(settled)))
         matcher.compile_check()
         warnings = tuple(f"trivial contract: {reason}" for reason in trivial_reasons(settled.case.contract, matcher))
         backend = backend or open_backend(settled.backend, inherit_env=settled.request.inherit_env)
@@ -71,6 +70,11 @@ def replay(settled: Settled, *, out: Path | None = None, progress: Progress = la
         result = result_of(settled, findings, run_id, started, datetime.now(UTC), warnings)
         directory.write("manifest.txt", sealed.manifest.render(exact=True))
         return Replayed(result, directory.finish(result), fault)
+
+
+def _matching_budget(settled: Settled) -> float:
+    """Seconds for all searches together, so that a runaway pattern ends in an error rather than a hang."""
+    return 10.0 + 0.1 * settled.request.runs
 
 
 def seal_limits(policy: Policy) -> SealLimits:
@@ -103,13 +107,10 @@ def _working_copy(settled: Settled) -> str:
 
 
 def _judge(settled: Settled, observation: Observation, matcher: Matcher) -> Judged:
-    """A full volume is the cause only if the run did not show the failure all the same."""
-    contract = settled.case.contract
-    judgement = judge(contract, observation, matcher, observation.root)
-    full = observation.workspace in (Workspace.FULL_BYTES, Workspace.FULL_INODES)
-    if not judgement.accepted and full and observation.status.cause in (Cause.EXITED, Cause.SIGNALED):
-        observation = replace(observation, status=replace(observation.status, cause=Cause.DISK_LIMIT))
-        judgement = judge(contract, observation, matcher, observation.root)
+    """The oracle settles the cause too: a full volume counts only if the failure did not show all the same."""
+    judgement = judge(settled.case.contract, observation, matcher)
+    if judgement.cause is not None and judgement.cause is not observation.status.cause:
+        observation = replace(observation, status=replace(observation.status, cause=judgement.cause))
     return Judged(observation, judgement)
 
 

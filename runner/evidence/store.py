@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,10 +38,9 @@ class RunDirectory:
     def __enter__(self) -> Self:
         """Raises UsageError when the place cannot be ours."""
         name = printable(str(self.path))
-        with suppress(FileNotFoundError):
-            if self.path.is_symlink() or not self.path.is_dir() or any(self.path.iterdir()):
-                raise UsageError(f"{name}: exists and is not an empty directory",
-                                 hint="name a new directory with --out")
+        if os.path.lexists(self.path) and not _is_empty_directory(self.path):
+            raise UsageError(f"{name}: exists and is not an empty directory",
+                             hint="name a new directory with --out")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=_DIRECTORY_MODE)
             self._partial.mkdir(mode=_DIRECTORY_MODE)
@@ -86,6 +84,10 @@ class RunDirectory:
             raise UsageError(f"{printable(str(self.path))}: cannot be written: {error.strerror}",
                              hint="is something else writing there?") from None
         return self.path
+
+
+def _is_empty_directory(path: Path) -> bool:
+    return not path.is_symlink() and path.is_dir() and not any(path.iterdir())
 
 
 def _without_bytes(stream: Stream) -> Stream:

@@ -41,6 +41,15 @@ class Blueprint:
         """Name of the volume that carries the init, for the group of runs starting at ``first``."""
         return self.owner.name(f"tools-{first:04d}")
 
+    def pristine(self, first: int) -> str:
+        """Name of the volume that holds the sealed tree, for the group of runs starting at ``first``."""
+        return self.owner.name(f"pristine-{first:04d}")
+
+    @property
+    def pristine_cap(self) -> tuple[int, int]:
+        """Bytes and inodes of that volume: what one copy takes, and a little room."""
+        return self.footprint + _MIB, self.entries + 64
+
     @property
     def lifetime(self) -> int:
         """Seconds after which a container's own dead-man timer ends it."""
@@ -70,8 +79,7 @@ class Blueprint:
             limits=Limits(memory=self.steward_memory, pids=16, cpus=2.0, nofile=4096,
                           file_size=max(policy.file_size, policy.work.size), shm=_MIB),
             seccomp=self.seccomp, labels=_sorted(self.owner, "steward"),
-            volumes=(*volumes, tools),
-            tmpfs=(TmpfsMount("/pristine", self.footprint + _MIB, self.entries + 64),),
+            volumes=(VolumeMount(self.pristine(runs.start), "/pristine"), *volumes, tools),
             runtime=policy.runtime)
 
     def workload(self, run: int, tools: str) -> ContainerSpec:

@@ -61,6 +61,10 @@ class Group:
             for run in self.runs:
                 self._api.create_volume(self._blueprint.volume(run), driver="local", driver_opts=options,
                                         labels=owner.labels("volume"))
+            # A volume rather than a tmpfs mount: old runc gives the latter the mode of the image's directory.
+            self._api.create_volume(self._blueprint.pristine(self.runs.start), driver="local",
+                                    driver_opts=volume_options(*self._blueprint.pristine_cap),
+                                    labels=owner.labels("volume"))
             self._api.create_volume(self.tools, driver="local", labels=owner.labels("tools"))
 
     def _make_ready(self) -> Steward:
@@ -105,4 +109,5 @@ class Group:
         with engine_errors("remove the volumes"):
             for run in self.runs:
                 remove_volume(self._api, self._blueprint.volume(run))
+            remove_volume(self._api, self._blueprint.pristine(self.runs.start))
             remove_volume(self._api, self.tools)
