@@ -21,6 +21,9 @@ _DUPLICATE = re.compile(r"(?<=\s)[0-9]?>&[0-9](?=\s|$)")
 
 _PROGRAM = re.compile(r"[A-Za-z0-9_./+-]+")
 
+_ASSIGNMENTS = re.compile(r"\s*+(?:[A-Za-z_]\w*+=[\w./:,@%+=-]*+[ \t]++)*+", re.ASCII)
+"""``NAME=VALUE`` words before the program, of characters that no shell takes for anything else."""
+
 
 @dataclass(frozen=True, slots=True)
 class CommandWorkload:
@@ -40,12 +43,15 @@ class CommandWorkload:
     @property
     def command_line(self) -> tuple[str, ...]:
         """The argv to start. A single simple command of shell text is run by ``exec``, so that it is the
-        direct child of the init and its signals are seen as such.
+        direct child of the init and its signals are seen as such. Assignments before ``exec`` are in the
+        program's environment, as they are without it.
         """
         if self.shell is None:
             return self.argv
-        text = f"exec {self.shell}" if is_simple_command(self.shell) else self.shell
-        return ("/bin/sh", "-c", text)
+        if not is_simple_command(self.shell):
+            return ("/bin/sh", "-c", self.shell)
+        assignments, program = _split_assignments(self.shell)
+        return ("/bin/sh", "-c", f"{assignments}exec {program}")
 
     @property
     def shell_speaks(self) -> bool:
@@ -57,6 +63,7 @@ def is_simple_command(text: str) -> bool:
     """Whether shell text is one simple command that starts a program. Says no when in doubt."""
     if "\n" in text:
         return False
+    text = _split_assignments(text)[1]
     scanner = shlex.shlex(_DUPLICATE.sub(" ", text), posix=True, punctuation_chars=";&|()")
     scanner.whitespace_split = True
     scanner.commenters = ""
@@ -67,4 +74,10 @@ def is_simple_command(text: str) -> bool:
     if not words or any(set(word) <= set(";&|()") for word in words):
         return False
     first = words[0]
-    return _PROGRAM.fullmatch(first) is not None and first not in _NOT_A_PROGRAM and text.lstrip().startswith(first)
+    return _PROGRAM.fullmatch(first) is not None and first not in _NOT_A_PROGRAM and text.startswith(first)
+
+
+def _split_assignments(text: str) -> tuple[str, str]:
+    found = _ASSIGNMENTS.match(text)
+    end = found.end() if found else 0
+    return text[:end], text[end:]
