@@ -26,7 +26,8 @@ from runner.sandbox.exit import Cause
 _ANYTHING = Wanted()
 
 
-def disagreements(runs: Sequence[Observation], matcher: Matcher, wanted: Wanted = _ANYTHING) -> tuple[str, ...]:
+def disagreements(runs: Sequence[Observation], matcher: Matcher,
+                  wanted: Wanted = _ANYTHING) -> tuple[str, ...]:
     """What the runs disagree about, in plain words; empty when they show one failure.
 
     Compared are how the runs ended, whether the wanted pattern is found, the exception, and without either
@@ -75,7 +76,8 @@ def _by_exception(runs: Sequence[Observation], matcher: Matcher, wanted: Wanted)
     else:
         if next(shared_exceptions(kind, runs), None) is not None:
             return ""
-        seen = {run.index: signature_of_block(blocks[-1]) for run in runs if (blocks := exceptions_of(kind, run))}
+        found = {run.index: exceptions_of(kind, run) for run in runs}
+        seen = {index: signature_of_block(blocks[-1]) for index, blocks in found.items() if blocks}
     names = _short_names(list(seen.values()))
     return _compare("signature", runs, lambda run: names[likeness(seen[run.index])] if run.index in seen
                     else "no exception stands out")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from runner.evidence.observation import Observation, Workspace
-from runner.oracles.contract import Contract, ProcessSignature
+from runner.oracles.contract import Contract, JavaSignature, ProcessSignature
 from runner.oracles.match import Matcher
 from runner.oracles.signature.learn import signature_mismatch
 from runner.oracles.signature.process import describe_end
@@ -94,8 +94,8 @@ def _mismatch(contract: Contract, observation: Observation, matcher: Matcher,
               execution_root: str | None) -> tuple[MismatchReason, str] | None:
     if not _exit_fits(_expected(contract), observation.status):
         return "exit_code", _remark(observation.status)
-    java = contract.signature is not None and contract.signature.kind == "java"
-    if contract.match and not matcher.for_pattern(contract.match).search(searched_text(observation, java=java)):
+    text = searched_text(observation, java=isinstance(contract.signature, JavaSignature))
+    if contract.match and not matcher.for_pattern(contract.match).search(text):
         return "match", _cut_output(observation)
     if contract.signature is None:
         return None

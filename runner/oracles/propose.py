@@ -41,15 +41,23 @@ def propose_contract(runs: Sequence[Observation], matcher: Matcher, wanted: Want
     judging them by it says why it is not met. ``matcher`` lends its process. Raises NoVerdict when a
     signature was asked for by name and cannot be learned, PatternError for the wanted pattern.
     """
-    named = wanted.signature not in (None, "auto")
-    contracts = [_contract(runs, matcher, wanted, match) for match in _matches(runs, matcher, wanted)]
-    candidates = [contract for contract in contracts if contract.signature is not None or not named]
-    if not candidates:
+    fallback: Contract | None = None
+    for contract in _candidates(runs, matcher, wanted):
+        if all(judge(contract, run, matcher).accepted for run in runs):
+            return Proposal(contract, _notes(contract, wanted))
+        fallback = fallback or contract
+    if fallback is None:
         raise NoVerdict(f"no {wanted.signature} signature is the same in all runs, or there is none",
                         hint="leave --signature out, or give a --match that picks one exception")
-    met = (contract for contract in candidates if all(judge(contract, run, matcher).accepted for run in runs))
-    contract = next(met, candidates[0])
-    return Proposal(contract, _notes(contract, wanted))
+    return Proposal(fallback, _notes(fallback, wanted))
+
+
+def _candidates(runs: Sequence[Observation], matcher: Matcher, wanted: Wanted) -> Iterator[Contract]:
+    """Contracts to try, best first; a signature asked for by name must be in them."""
+    for match in _matches(runs, matcher, wanted):
+        contract = _contract(runs, matcher, wanted, match)
+        if contract.signature is not None or wanted.signature in (None, "auto"):
+            yield contract
 
 
 def _matches(runs: Sequence[Observation], matcher: Matcher, wanted: Wanted) -> Iterator[str | None]:

@@ -1,6 +1,6 @@
 """Python exceptions in output: ReproMin's reading, and the native one that sees more.
 
-The native reading differs in four points. An exception line must stand left of the frames it ends, so an
+The native reading differs in these points. An exception line must stand left of the frames it ends, so an
 echoed source line is never taken for one. Its class may be lower-case, local to a function, or in any script.
 A syntax error needs no heading. And for pytest's short form, where ``E   Name: message`` comes *after* the
 ``path.py:N: in function`` lines, that run of lines gives the frames.

@@ -51,9 +51,15 @@ def exception_line(line: str, reading: Reading) -> Header | None:
 
 
 def pytest_line(line: str, reading: Reading) -> Header | None:
-    """``E   dotted.Name[: message]``. A lower-case name must be dotted here: pytest marks any text so."""
+    """``E   dotted.Name[: message]``; natively also ``E   assert …``, which is how a bare assert is shown.
+
+    A lower-case name must be dotted here: pytest marks any text so.
+    """
     mark = _PYTEST_MARK.match(line)
-    header = exception_line(line[mark.end():], reading) if mark else None
+    text = line[mark.end():] if mark else ""
+    if reading is Reading.NATIVE and text.startswith("assert "):
+        return Header("AssertionError", fold(text))
+    header = exception_line(text, reading)
     return header if header and (_is_class(header.class_name) or "." in header.class_name) else None
 
 
