@@ -17,7 +17,8 @@ _LONGEST = 400
 _ESCAPE = re.compile(r"\x1b\[[0-?]*+[ -/]*+[@-~]|[\x00-\x08\x0e-\x1f\x7f]")
 _FAILURE = re.compile(
     r"error|exception|fail|fatal|panic|abort|assert|denied|refused|invalid|cannot|can't|could not|unable"
-    r"|undefined|unexpected|mismatch|corrupt|illegal|violation|overflow|not found|missing|killed|crash|terminat",
+    r"|undefined|unexpected|mismatch|corrupt|illegal|violation|overflow|not found|missing|killed|crash"
+    r"|terminat",
     re.IGNORECASE)
 _SUMMARY = re.compile(r"[=\s]*\d+ (?:failed|passed|errors?|skipped|tests?)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]{3}")
