@@ -10,7 +10,7 @@ from runner.resources import data_dir
 from runner.sandbox.policy_model import OutputLimits, PayloadLimits, Policy, TmpLimits, WorkLimits
 from runner.sandbox.policy_overlay import Asks, Clamp, build, clamp, tighten
 from runner.sandbox.policy_yaml import read_policy_file
-from runner.sandbox.seccomp import profile_sha256
+from runner.sandbox.seccomp import profile_names
 
 __all__ = ["Asks", "Clamp", "OutputLimits", "PayloadLimits", "Policy", "TmpLimits", "WorkLimits", "clamp",
            "load_policy", "policy_names", "tighten", "with_runtime"]
@@ -63,5 +63,7 @@ def _from_file(path: str, source: str) -> Policy:
         raise PolicyError(f"policy {source}: name: Field required")
     else:
         policy = tighten(_built_in(base), fields, source)
-    profile_sha256(policy.seccomp)
+    if policy.seccomp not in profile_names():
+        raise PolicyError(f"policy {source}: seccomp: there is no profile {policy.seccomp}",
+                          hint=f"known profiles: {', '.join(profile_names())}")
     return policy

@@ -39,6 +39,12 @@ def _plain_user(user: str) -> str:
     return user
 
 
+def _only_true(value: object) -> object:
+    if value is not True:  # 1 would equal it
+        raise ValueError("must be true")
+    return value
+
+
 def _as_tuple(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
@@ -88,7 +94,7 @@ class PolicyFields(_Part):
     name: Name
     user: Annotated[str, Field(pattern=r"^[0-9]{1,5}:[0-9]{1,5}$"), AfterValidator(_plain_user)]
     network: Literal["none"]
-    read_only_root: Literal[True]
+    read_only_root: Annotated[Literal[True], BeforeValidator(_only_true)]
     memory: Memory
     pids: Count
     cpus: Annotated[float, Field(ge=MIN_CPUS, le=1024)]

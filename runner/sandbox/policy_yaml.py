@@ -16,7 +16,7 @@ from runner.errors import PolicyError, printable
 MAX_BYTES = 1 << 20
 _MAX_DEPTH = 16
 _MAX_EVENTS = 20_000
-_INTEGER = re.compile(r"[-+]?[0-9]{1,18}")
+_INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,17})")
 _BOOLEANS = {"true": True, "false": False}
 _NULLS = frozenset({"", "~", "null"})
 _MAP, _SEQUENCE = "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"
@@ -107,7 +107,7 @@ def _mapping(node: yaml.MappingNode) -> dict[str, object]:
 
 
 def _scalar(node: yaml.ScalarNode) -> object:
-    """Booleans and numbers only in their plain spelling; ``yes``, ``0x10``, ``1:30`` and dates are refused."""
+    """Booleans and numbers only in their plain spelling; ``yes``, ``010``, ``1:30`` and dates are refused."""
     kind, text, line = node.tag.rpartition(":")[2], str(node.value), node.start_mark.line + 1
     if kind == "str":
         return text

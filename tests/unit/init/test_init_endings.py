@@ -95,8 +95,9 @@ def test_a_sibling_made_by_the_main_process_is_not_mistaken_for_it(init: Path) -
     number = {"x86_64": 56, "aarch64": 220}[os.uname().machine]
     clone_parent, child_signal = 0x8000, 17
     ended = run(init, *python(
-        "import ctypes, os, time\n"
-        f"if ctypes.CDLL(None).syscall({number}, {clone_parent | child_signal}, 0, 0, 0, 0) == 0: os._exit(99)\n"
-        "while b') Z' in open('/proc/1/stat', 'rb').read(): pass\n"
+        "import ctypes, os\n"
+        f"sibling = ctypes.CDLL(None).syscall({number}, {clone_parent | child_signal}, 0, 0, 0, 0)\n"
+        "if sibling == 0: os._exit(99)\n"
+        "while os.path.exists(f'/proc/{sibling}'): pass\n"
         "os._exit(3)"))
     assert ended.ending == ("exited", 3)
