@@ -32,14 +32,18 @@ class Group:
         self._sealed = sealed
         self._cancel = cancel
         self._create_volumes()
-        self._container = Container(api, blueprint.steward(runs), blueprint.plan.policy.accept_unenforced)
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="steward")
+        self._created: Future[Container] = self._pool.submit(self._create)
         self._ready: Future[Steward] = self._pool.submit(self._make_ready)
 
     @property
     def tools(self) -> str:
-        """The volume that carries the init; filled when the steward's container was created."""
+        """The volume that carries the init."""
         return self._blueprint.tools(self.runs.start)
+
+    def wait_for_tools(self) -> None:
+        """Return once the tools volume is filled: the engine does that when it creates the steward."""
+        self._created.result()
 
     @property
     def sealed_fingerprint(self) -> Fingerprint:
@@ -67,8 +71,12 @@ class Group:
                                     labels=owner.labels("volume"))
             self._api.create_volume(self.tools, driver="local", labels=owner.labels("tools"))
 
+    def _create(self) -> Container:
+        return Container(self._api, self._blueprint.steward(self.runs),
+                         self._blueprint.plan.policy.accept_unenforced)
+
     def _make_ready(self) -> Steward:
-        steward = Steward(StewardChannel(self._container.start(), self._cancel))
+        steward = Steward(StewardChannel(self._created.result().start(), self._cancel))
         self._prove(steward.hello())
         copied = steward.put(self._sealed)
         if copied != self._sealed.fingerprint:
@@ -101,11 +109,17 @@ class Group:
             raise LimitNotEnforced(f"a work volume is mounted without {', '.join(sorted(missing))}",
                                    hint="this engine drops mount options; use another one")
 
+    def dismiss(self) -> None:
+        """Let the steward go: nothing needs it any more."""
+        if self._created.done() and self._created.exception() is None:
+            self._created.result().slip_leash()
+
     def close(self) -> None:
         """Remove the steward, then its volumes."""
-        self._container.slip_leash()
+        self.dismiss()
         self._pool.shutdown(wait=True)
-        self._container.discard()
+        if self._created.exception() is None:
+            self._created.result().discard()
         with engine_errors("remove the volumes"):
             for run in self.runs:
                 remove_volume(self._api, self._blueprint.volume(run))

@@ -32,9 +32,9 @@ class DockerRun:
     """Made ready by the constructor: container started and waiting, volume cloned and proved."""
 
     def __init__(self, api: docker.APIClient, blueprint: Blueprint, group: Group, index: int,
-                 cancel: Cancel, gone: Callable[[int], None]) -> None:
+                 cancel: Cancel, leave: Callable[[int], bool]) -> None:
         self.index = index
-        self._gone = gone
+        self._leave = leave
         self._blueprint = blueprint
         self._group = group
         self._cancel = cancel
@@ -43,6 +43,7 @@ class DockerRun:
         self._container = Container(api, blueprint.workload(index, group.tools),
                                     blueprint.plan.policy.accept_unenforced)
         try:
+            group.wait_for_tools()
             self._attachment = self._container.start()
             self.before = self._seed()
         except BaseException:
@@ -96,18 +97,20 @@ class DockerRun:
         return Aftermath(seen.after, seen.changes, note, found.artifacts, _fullness(usage))
 
     def discard(self) -> None:
-        """Remove the container, empty the volume."""
+        """Remove the container and empty the volume; with the last run of a group, remove the group."""
         if self._discarded:
             return
         self._discarded = True
-        self._container.discard()
-        try:
-            if not self._cancel.thrown:
+        last = self._leave(self.index)
+        if last:
+            self._group.dismiss()
+        elif not self._cancel.thrown:
+            # A lost steward's volumes go with the group; the fault itself is raised where it was met.
+            with suppress(StewardLost):
                 self._group.steward().wipe(self._group.slot(self.index))
-        except StewardLost:
-            pass  # its volumes go with the group; the fault itself is raised where it was met
-        finally:
-            self._gone(self.index)
+        self._container.discard()
+        if last:
+            self._group.close()
 
 
 def _fullness(usage: Usage) -> Workspace:

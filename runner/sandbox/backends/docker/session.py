@@ -35,7 +35,7 @@ class DockerSession:
                 group = Group(self._api, self._blueprint, runs, self._sealed, self._cancel)
                 self._groups[number] = group
                 self._left[number] = len(runs)
-        return DockerRun(self._api, self._blueprint, group, index, self._cancel, self._run_is_gone)
+        return DockerRun(self._api, self._blueprint, group, index, self._cancel, self._leave)
 
     def _runs_with(self, index: int) -> tuple[int, range]:
         plan = self._blueprint.plan
@@ -43,13 +43,14 @@ class DockerSession:
         number = (index - 1) // size
         return number, range(number * size + 1, min(number * size + size, plan.runs) + 1)
 
-    def _run_is_gone(self, index: int) -> None:
+    def _leave(self, index: int) -> bool:
+        """A run needs its group no more; whether it was the last one, which then closes the group."""
         number, _ = self._runs_with(index)
         with self._lock:
             self._left[number] -= 1
-            group = self._groups.pop(number) if self._left[number] == 0 else None
-        if group is not None:
-            group.close()
+            if self._left[number] == 0:
+                del self._groups[number]
+            return self._left[number] == 0
 
     def cancel(self) -> None:
         """End every run and every steward of this session; safe from any thread."""
@@ -59,7 +60,7 @@ class DockerSession:
         """Nothing of this session is left on the engine, whatever happened before."""
         self._cancel.throw()
         try:
-            for group in list(self._groups.values()):
+            for group in self._groups.values():
                 group.close()
         finally:
             remove_session(self._api, self._blueprint.owner.session)
