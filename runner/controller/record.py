@@ -18,6 +18,7 @@ from runner.oracles.judge import Judgement, judge
 from runner.oracles.match import Matcher
 from runner.oracles.propose import Wanted, disagreements, propose_contract
 from runner.oracles.signature.learn import SignatureKind
+from runner.oracles.signature.surefire import SUREFIRE_GLOB
 from runner.oracles.trivial import trivial_reasons
 from runner.payload.seal import SealedPayload, check_unchanged, seal
 from runner.sandbox.backends import open_backend
@@ -28,7 +29,6 @@ from runner.sandbox.policy import Policy, clamp, load_policy, with_runtime
 from runner.sources.environment import environment_sha256, parse_env_options
 from runner.workloads.command import CommandWorkload
 
-_SUREFIRE = "**/surefire-reports/TEST-*.xml"
 MAX_RECORD_RUNS = 100
 
 
@@ -123,7 +123,7 @@ def _plan(request: RecordRequest, policy: Policy, timeout: float, image: Resolve
     workload = request.workload
     return Plan(argv=workload.command_line, cwd=workload.cwd, env=env, policy=policy, timeout=timeout,
                 runs=request.runs, ahead=min(2, request.runs - 1), image=image,
-                shell_speaks=workload.shell_speaks, artifacts=(*workload.artifacts, _SUREFIRE))
+                shell_speaks=workload.shell_speaks, artifacts=(*workload.artifacts, SUREFIRE_GLOB))
 
 
 def _observe(backend: Backend, plan: Plan, sealed: SealedPayload,

@@ -18,6 +18,7 @@ from runner.evidence.store import RunDirectory, new_run_id
 from runner.evidence.verdict import Judged, Verdict, VerdictKind, decide
 from runner.oracles.judge import judge
 from runner.oracles.match import Matcher
+from runner.oracles.signature.surefire import SUREFIRE_GLOB
 from runner.oracles.trivial import trivial_reasons
 from runner.payload.seal import SealedPayload, SealLimits, check_unchanged, seal
 from runner.payload.treehash import TreeHashes, tree_hashes
@@ -27,7 +28,6 @@ from runner.sandbox.image import ResolvedImage
 from runner.sandbox.policy import Policy, with_runtime
 from runner.sources.fingerprints import FingerprintMatch, check_payload
 
-_SUREFIRE = "**/surefire-reports/TEST-*.xml"
 _AHEAD = 2
 Progress = Callable[[Judged], None]
 
@@ -99,7 +99,7 @@ def plan_of(settled: Settled, image: ResolvedImage | None) -> Plan:
                 timeout=settled.timeout, runs=settled.request.runs, jobs=jobs,
                 ahead=min(_AHEAD, settled.request.runs - jobs), image=image, network=settled.network,
                 shell_speaks=workload.shell_speaks, working_copy=_working_copy(settled),
-                artifacts=(*workload.artifacts, _SUREFIRE) if java else workload.artifacts)
+                artifacts=(*workload.artifacts, SUREFIRE_GLOB) if java else workload.artifacts)
 
 
 def _working_copy(settled: Settled) -> str:
