@@ -10,12 +10,16 @@ from runner.errors import ReportError
 from runner.sources.wording import quoted
 
 MAX_DEPTH = 100
+MAX_CONTAINERS = 200_000
+"""Each takes far more memory than the two bytes that spell it."""
+
 MAX_NUMBER_CHARS = 4300
 """Python's own limit for turning text into an integer, which is also what ReproMin accepts."""
 
 _BOM = b"\xef\xbb\xbf"
-# Possessive, with the closing quote optional, so that no text, however broken, is scanned twice.
-_STRUCTURE = re.compile(rb'"(?:[^"\\]++|\\.)*+"?+|[\[\]{}]', re.DOTALL)
+# The next bracket outside a string, or the end. Possessive, with a closing quote optional, so that it always
+# matches and no text, however broken, is scanned twice.
+_NEXT_BRACKET = re.compile(rb'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+"?+)*+([\[\]{}]|\Z)', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +37,8 @@ class Document:
 def parse_json(raw: bytes) -> Document:
     """Parse UTF-8 JSON. ``NaN`` and ``Infinity`` are parsed, to be refused by the checks of the fields.
 
-    Raises ReportError for anything else that is not JSON, is nested deeper than :data:`MAX_DEPTH`, or has
-    an integer longer than :data:`MAX_NUMBER_CHARS`.
+    Raises ReportError for anything else that is not JSON, is nested deeper than :data:`MAX_DEPTH`, has more
+    than :data:`MAX_CONTAINERS` objects and arrays, or an integer longer than :data:`MAX_NUMBER_CHARS`.
     """
     if raw.startswith(_BOM):
         raise ReportError("starts with a byte order mark, expected plain UTF-8 JSON")
@@ -42,7 +46,7 @@ def parse_json(raw: bytes) -> Document:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ReportError(f"is not UTF-8 (byte {error.start}), expected UTF-8 JSON") from None
-    _check_depth(raw)
+    _check_structure(raw)
     keys = _KeyWatch()
     try:
         value = json.loads(text, object_pairs_hook=keys.build, parse_int=_integer)
@@ -51,15 +55,18 @@ def parse_json(raw: bytes) -> Document:
     return Document(value, keys.duplicate, keys.widest)
 
 
-def _check_depth(raw: bytes) -> None:
-    depth = 0
-    for token in _STRUCTURE.finditer(raw):
-        mark = token.group()
-        if mark in b"[{":
+def _check_structure(raw: bytes) -> None:
+    depth = opened = 0
+    for token in _NEXT_BRACKET.finditer(raw):
+        bracket = token[1]
+        if bracket in (b"[", b"{"):
             depth += 1
+            opened += 1
             if depth > MAX_DEPTH:
                 raise ReportError(f"is nested deeper than {MAX_DEPTH} levels")
-        elif mark in b"]}":
+            if opened > MAX_CONTAINERS:
+                raise ReportError(f"has more than {MAX_CONTAINERS} objects and arrays")
+        elif bracket:
             depth -= 1
 
 

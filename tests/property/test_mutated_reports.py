@@ -151,6 +151,8 @@ def check_case(case: Case) -> None:
     assert "\0" not in "".join(case.workload.command_line).encode().decode()
     assert all(text.encode() is not None for text in texts)
     assert case.contract.mode
+    numbers = [case.payload.files, case.payload.bytes, case.contract.exit_code or 0, case.execution.limits.memory or 0]
+    assert all(abs(number) < 2**63 for number in numbers)
     assert case.execution.timeout_seconds is None or 0 < case.execution.timeout_seconds < float("inf")
 
 

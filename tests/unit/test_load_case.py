@@ -119,6 +119,21 @@ def test_exit_code_is_refused_for_a_native_report() -> None:
         parse_case(raw, path="bug.json", exit_code=7)
 
 
+@pytest.mark.parametrize(("field", "letter", "changes"), [
+    ("output.files", "c", {"output__files": 2**63}), ("output.bytes", "c", {"output__bytes": 10**4000}),
+    ("the exit code", "a", {"failure_spec__exit_code": -10**4000}),
+])
+def test_a_number_beyond_64_bits_is_refused_where_it_is_used(field: str, letter: str,
+                                                             changes: dict[str, object]) -> None:
+    with pytest.raises(ReportError, match=rf"^report\.json: {field}: is "):
+        case_of(letter, **changes)
+
+
+def test_a_limit_beyond_64_bits_asks_for_nothing_less() -> None:
+    limits = case_of("d", execution__limits={"memory_bytes": 10**4000, "pids": 2**63}).execution.limits
+    assert limits == RequestedLimits(memory=2**63 - 1, pids=2**63 - 1)
+
+
 # What only some replays need
 
 @pytest.mark.parametrize("bad", [None, "", "sha256:x", IMAGE_ID.upper(), 7, [], DROP])
@@ -174,6 +189,7 @@ def test_a_command_that_cannot_be_started_is_refused(command: str) -> None:
     (b"[" * 100_000, "nested deeper"), (b'{"a":' * 100_000, "nested deeper"),
     (b"[" * 100_000 + b"]" * 100_000, "nested deeper"), (b'{"schema_version": ' + b"[" * 200, "nested deeper"),
     (b'{"a": ' + b"9" * 100_000 + b"}", "digits"), (b'{"a": -' + b"9" * 4301 + b"}", "digits"),
+    (b'{"a": [' + b"{}," * 200_000 + b"{}]}", "more than 200000 objects"),
     (b"PK\x03\x04rest", "is an archive"), (b"\x1f\x8b", "is an archive"),
     (b'{"a": "\n"}', "is not JSON"), (b"{'a': 1}", "is not JSON"), (b'{"a": 1}{"a": 1}', "is not JSON"),
     (b'{"replay_trace": [], "target_url": "", "persona": null}', "LOKI"),

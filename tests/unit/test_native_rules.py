@@ -41,6 +41,7 @@ BROKEN = [
     ("workload", {"workload__shell": None}), ("workload", {"workload__argv": ["x"]}),
     *(("workload.shell", {"workload__shell": bad}) for bad in ("", "a\0b", 7, "x" * 131_001, "é" * 70_000)),
     *(("workload.argv", {"workload__shell": None, "workload__argv": bad}) for bad in ([], "x", {}, ["x"] * 1025)),
+    ("environment.names", {"environment__names": [0] * 1025}),
     *(("workload.argv[0]", {"workload__shell": None, "workload__argv": [bad]}) for bad in (7, None, "a\0b")),
     ("workload", {"workload__shell": None, "workload__argv": [""]}),
     ("workload", {"workload__shell": None, "workload__argv": ["x" * 120_000] * 9}),

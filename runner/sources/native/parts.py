@@ -22,6 +22,7 @@ from runner.sources.environment import environment_sha256, is_environment_name
 
 MAX_COUNT = 2**63 - 1
 _CREATED = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$"
+_MOST_ITEMS = 1024
 _WEEK = 7 * 24 * 3600
 
 T = TypeVar("T")
@@ -34,6 +35,9 @@ class Part(BaseModel):
 
 
 def _as_tuple(value: object) -> object:
+    # Checked before the items are: pydantic makes an error for each bad item, and there may be millions.
+    if isinstance(value, list) and len(value) > _MOST_ITEMS:
+        raise ValueError(f"has {len(value)} items, at most {_MOST_ITEMS} are allowed")
     return tuple(value) if isinstance(value, list) else value
 
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
-from runner.case import Case, RecordedEnvironment, RecordedExecution, RecordedPayload
+from runner.case import Case, RecordedEnvironment, RecordedExecution, RecordedPayload, RequestedLimits
 from runner.errors import ReportError, UsageError
 from runner.oracles.contract import Contract, JavaSignature, ProcessSignature, PythonSignature
 from runner.sandbox.image import ImagePin, is_image_id
 from runner.sources.repomin.model import Execution, RepominReport
-from runner.sources.wording import describe, is_plain_text
+from runner.sources.wording import describe, is_plain_text, wrong
 from runner.workloads.command import CommandWorkload
 
 FIXED_ENV: Final = (("REPOMIN", "1"),)
 MAX_COMMAND_BYTES = 131_000
 """Linux starts no program with a longer argument (128 KiB, with room for what is put before the text)."""
 
+_LARGEST = 2**63 - 1
 _MAX_SEGMENT_BYTES = 255
 _MAX_NAME_CHARS = 512
 
@@ -28,6 +30,8 @@ def to_case(report: RepominReport, *, path: str, sha256: str, exit_code: int | N
     """
     _check_texts(report)
     _check_command(report.command)
+    contract = _contract(report, exit_code)
+    _check_ranges(report, contract)
     digest = report.output.tree_sha256 or report.holdout.artifact_fingerprint
     execution = report.execution
     problem = _basename_problem(execution)
@@ -35,7 +39,7 @@ def to_case(report: RepominReport, *, path: str, sha256: str, exit_code: int | N
     return Case(
         source="repomin", path=path, sha256=sha256, schema_version="1",
         workload=CommandWorkload(shell=report.command),
-        contract=_contract(report, exit_code),
+        contract=contract,
         contract_source="legacy_inferred" if report.failure_spec is None else "recorded",
         payload=RecordedPayload(report.output.counts.files, report.output.counts.bytes, "tree-sha256",
                                 digest, report.output.tree_content_sha256),
@@ -60,6 +64,25 @@ def _check_texts(report: RepominReport) -> None:
     for field, text in texts.items():
         if not is_plain_text(text):
             raise ReportError(f"{field}: has a lone surrogate, expected text that can be encoded")
+
+
+def _check_ranges(report: RepominReport, contract: Contract) -> None:
+    """The validator allows integers of any length; no file, size or exit code of this world is that large."""
+    counts = report.output.counts
+    for field, value in (("output.files", counts.files), ("output.bytes", counts.bytes),
+                         ("the exit code", contract.exit_code or 0)):
+        if abs(value) > _LARGEST:
+            raise wrong(field, value, "a number that a 64-bit integer can hold")
+
+
+def _capped(limits: RequestedLimits) -> RequestedLimits:
+    """A limit beyond 64 bits asks for nothing less."""
+
+    def least(value: int | None) -> int | None:
+        return None if value is None else min(value, _LARGEST)
+
+    return replace(limits, memory=least(limits.memory), pids=least(limits.pids), tmp=least(limits.tmp),
+                   work=least(limits.work))
 
 
 def _check_command(command: str) -> None:
@@ -92,7 +115,7 @@ def _execution(execution: Execution) -> RecordedExecution:
     return RecordedExecution(
         backend=execution.backend, image=pin, image_problem=problem,
         network=network if isinstance(network, str) and is_plain_text(network) else None,
-        timeout_seconds=execution.timeout_seconds, limits=execution.limits)
+        timeout_seconds=execution.timeout_seconds, limits=_capped(execution.limits))
 
 
 def _image_problem(execution: Execution) -> str:

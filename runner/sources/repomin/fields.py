@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from runner.errors import ReportError
 from runner.sources.wording import missing, wrong
@@ -105,9 +105,10 @@ class Fields:
             raise self.bad(key, "an object")
         return Fields(self.raw[key], self.at(key))
 
-    def objects(self, key: str) -> list[Fields]:
-        """An array of objects."""
-        return [Fields(item, f"{self.at(key)}[{index}]") for index, item in enumerate(self.array(key))]
+    def objects(self, key: str) -> Iterator[Fields]:
+        """An array of objects, one at a time: the first bad one ends it."""
+        for index, item in enumerate(self.array(key)):
+            yield Fields(item, f"{self.at(key)}[{index}]")
 
     def texts(self, key: str) -> tuple[str, ...]:
         """A non-empty array of non-empty texts."""

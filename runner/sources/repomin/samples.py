@@ -10,9 +10,10 @@ _EVIDENCE = ("returncode", "duration_seconds", "resource_reason", "output_sha256
 
 def check_samples(holdout: Fields, completed: int, passes: int) -> None:
     """Check each sample, then that the counters of ``holdout`` follow from them."""
-    samples = holdout.objects("samples")
-    if len(samples) != completed:
-        raise holdout.bad("samples", f"an array of completed_runs items, found {len(samples)}")
+    found = len(holdout.array("samples"))
+    if found != completed:
+        raise holdout.bad("samples", f"an array of completed_runs items, found {found}")
+    samples = list(holdout.objects("samples"))
     accepted, outcomes = 0, []
     for position, sample in enumerate(samples, start=1):
         sample.integer("index", position, position)
