@@ -13,6 +13,7 @@ from runner.controller.replay import Replayed, replay
 from runner.controller.settle import ReplayRequest, Settled, settle, wanted_image
 from runner.errors import UsageError, printable
 from runner.reports.text import render_text
+from runner.sandbox.sizes import format_size
 
 
 @click.command("replay", context_settings={"show_default": True})
@@ -65,7 +66,8 @@ def _print(done: Replayed, *, as_json: bool) -> None:
 def _plan_text(settled: Settled) -> str:
     case, policy = settled.case, settled.policy
     image = wanted_image(settled) or (case.execution.image.id if case.execution.image else "our command image")
-    limits = f"memory {policy.memory}, work {policy.work.size}, pids {policy.pids}, cpus {policy.cpus:g}"
+    limits = (f"memory {format_size(policy.memory)}, work {format_size(policy.work.size)}, pids {policy.pids}, "
+              f"cpus {policy.cpus:g}")
     docker = settled.backend == "docker"
     rows = [
         ("command", case.workload.display),

@@ -7,6 +7,7 @@ Facts come from the engine and from our own init; what the workload wrote is onl
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
@@ -118,7 +119,7 @@ def _from_trailer(trailer: Trailer, facts: ExitFacts) -> ExitStatus:
     engine, oom = facts.engine_exit_code, facts.oom_flag
     if trailer.kind == "not_started":
         return ExitStatus(Cause.NOT_STARTED, None, engine_exit_code=engine, child_oom=oom,
-                          detail=f"the command could not be started (errno {trailer.code})")
+                          detail=f"the command could not be started: {os.strerror(trailer.code)}")
     if trailer.kind == "signaled":
         returncode = _SIGNAL_BASE + trailer.code
         if oom and trailer.code == _SIGKILL:

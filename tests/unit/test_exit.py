@@ -72,6 +72,6 @@ def test_a_file_size_signal_is_a_disk_limit():
 def test_not_started_is_told_from_an_exit_of_127():
     missing = classify_exit(facts(Trailer("not_started", 2), engine=127))
     assert (missing.cause, missing.returncode) == (Cause.NOT_STARTED, None)
-    assert "errno 2" in missing.detail
+    assert "No such file" in missing.detail
     refused = classify_exit(facts(None, start_refused="no such image"))
     assert refused == ExitStatus(Cause.NOT_STARTED, None, engine_exit_code=0, detail="no such image")
