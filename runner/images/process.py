@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -15,6 +16,7 @@ from runner.images.inputs import EPOCH
 
 TOOL = "mmdebstrap"
 _INSTALL = "apt-get install mmdebstrap debian-archive-keyring"
+_UNPRIVILEGED = "apt-get install uidmap, and an entry for this user in /etc/subuid and /etc/subgid"
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _PASSED_ON = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 _GRACE = 10.0
@@ -34,8 +36,10 @@ def run_tool(arguments: Sequence[str], work: Path) -> None:
     with log.open("wb") as output, _child([TOOL, *arguments], work, output.fileno()) as child:
         code = child.wait()
     if code != 0:
-        raise SetupError(f"{TOOL} failed (exit {code}): {_complaint(log)}",
-                         hint=f"the package archive must be reachable, and the keyring present: {_INSTALL}")
+        hint = f"the package archive must be reachable and its keyring present: {_INSTALL}"
+        if os.geteuid() != 0:
+            hint += f"; without root it also needs: {_UNPRIVILEGED}"
+        raise SetupError(f"{TOOL} failed (exit {code}): {_complaint(log)}", hint=hint)
 
 
 @contextlib.contextmanager
@@ -52,12 +56,21 @@ def _child(argv: list[str], work: Path, output: int) -> Iterator[subprocess.Pope
 
 
 def _end_group(child: subprocess.Popen[bytes]) -> None:
-    for number, grace in ((signal.SIGTERM, _GRACE), (signal.SIGKILL, None)):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(child.pid, number)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            child.wait(grace)
-            return
+    # The group's leader is reaped last: until then its number cannot be somebody else's.
+    os.killpg(child.pid, signal.SIGTERM)
+    with contextlib.suppress(TimeoutError):
+        _await_end(child.pid, _GRACE)
+    os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+
+
+def _await_end(pid: int, seconds: float) -> None:
+    descriptor = os.pidfd_open(pid)
+    try:
+        if not select.select([descriptor], [], [], seconds)[0]:
+            raise TimeoutError
+    finally:
+        os.close(descriptor)
 
 
 def _environment(work: Path) -> dict[str, str]:

@@ -80,8 +80,8 @@ def test_a_difference_is_explained(new: ImageRecord, lines: tuple[str, ...]) -> 
 
 
 def test_a_dpkg_status_gives_names_and_versions() -> None:
-    status = b"Package: zlib1g\nStatus: install ok installed\nVersion: 1:1.2.13\nDescription: x\n Version: 9\n\n" \
-             b"Package: bash\nVersion: 5.2\n"
+    status = (b"Package: zlib1g\nStatus: install ok installed\nVersion: 1:1.2.13\nDescription: x\n Version: 9\n"
+              b"\nPackage: bash\nVersion: 5.2\n")
     assert parse_status(status) == {"bash": "5.2", "zlib1g": "1:1.2.13"}
 
 
