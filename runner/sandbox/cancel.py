@@ -26,9 +26,11 @@ class Cancel:
     def throw(self) -> None:
         """Ask everything that waits on this to end."""
         with self._lock:
-            if not self._thrown.is_set() and self._descriptor >= 0:
+            if self._thrown.is_set():
+                return
+            self._thrown.set()  # first: whoever is woken by the descriptor looks at this
+            if self._descriptor >= 0:
                 os.eventfd_write(self._descriptor, 1)
-            self._thrown.set()
 
     def close(self) -> None:
         """Give the descriptor back; safe to call more than once."""
