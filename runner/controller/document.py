@@ -57,7 +57,8 @@ def result_of(settled: Settled, found: Findings, run_id: str, started: datetime,
         verdict=verdict.kind, exit_code=int(verdict.exit_code), reasons=verdict.reasons,
         warnings=(*warnings, *_warnings(settled, found)),
         source=case.source, report=printable(str(Path(case.path).absolute())), report_sha256=case.sha256,
-        report_schema_version=case.schema_version, payload=printable(os.path.abspath(found.sealed.root)),
+        report_schema_version=_schema_version(case.schema_version),
+        payload=printable(os.path.abspath(found.sealed.root)),
         command=printable(case.workload.display), holdout_status=case.holdout_status,
         backend=settled.backend, recorded_backend=case.execution.backend, oracle_mode=case.contract.mode,
         oracle_source=case.contract_source, timeout_seconds=settled.timeout,
@@ -75,6 +76,11 @@ def result_of(settled: Settled, found: Findings, run_id: str, started: datetime,
         docker_network=settled.network if found.image else None,
         recorded_docker_image_id=case.execution.image.id if found.image and case.execution.image else None,
         recorded_docker_network=case.execution.network if found.image else None)
+
+
+def _schema_version(text: str) -> int | str:
+    """ReproMin's is a number in its own evidence."""
+    return int(text) if text.isdecimal() else text
 
 
 def _moment(when: datetime) -> str:
