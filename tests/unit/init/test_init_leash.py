@@ -56,7 +56,9 @@ def test_a_trailer_that_nobody_reads_is_bounded_by_the_lifetime(init: Path) -> N
             "fcntl.fcntl(2, fcntl.F_SETFL, os.O_NONBLOCK)\n"
             "try:\n"
             "    while True: os.write(2, b'x' * 512)\n"
-            "except BlockingIOError: os._exit(0)")
+            "except BlockingIOError: pass\n"
+            "fcntl.fcntl(2, fcntl.F_SETFL, 0)\n"
+            "os._exit(0)")
     with started(init, python(fill), lifetime=2) as waiting:
         waiting.release()
         assert waiting.process.wait(60) == 72
