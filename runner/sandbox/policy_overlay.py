@@ -72,8 +72,10 @@ def clamp(policy: Policy, asks: Asks, payload_bytes: int = 0) -> tuple[Policy, t
     """The policy lowered to what a report asks for, and the asks that were not met in full.
 
     When memory no longer holds work and tmp, these shrink with it, yet work keeps ``payload_bytes``, the room
-    that one copy of the payload takes. Raises ReportError for an ask that leaves no room for the payload.
+    that one copy of the payload takes (a payload that the policy does not allow at all is for sealing to refuse).
+    Raises ReportError for an ask that leaves no room for the payload.
     """
+    need = min(payload_bytes, policy.payload.bytes)
     asked: dict[str, float] = {
         name: value for name in _FLOORS if (value := getattr(asks, name)) is not None}
     for name, value in asked.items():
@@ -83,9 +85,9 @@ def clamp(policy: Policy, asks: Asks, payload_bytes: int = 0) -> tuple[Policy, t
                                       "tmp": policy.tmp.size, "work": policy.work.size}
     used = {name: _used(limit, asked.get(name), _FLOORS[name]) for name, limit in limits.items()}
     if used["memory"] <= used["work"] + used["tmp"]:
-        used["work"] = min(used["work"], max(payload_bytes, PAGE, int(used["memory"]) // 2))
+        used["work"] = min(used["work"], max(need, PAGE, int(used["memory"]) // 2))
         used["tmp"] = min(used["tmp"], max(PAGE, int(used["memory"]) // 8))
-    _refuse_no_room(used, payload_bytes)
+    _refuse_no_room(used, need)
     return _with_limits(policy, used), tuple(
         Clamp(name, value, used[name]) for name, value in asked.items() if used[name] < value)
 
@@ -95,10 +97,10 @@ def _used(limit: float, ask: float | None, floor: float) -> float:
     return limit if ask is None else min(limit, max(ask, floor))
 
 
-def _refuse_no_room(used: Mapping[str, float], payload_bytes: int) -> None:
+def _refuse_no_room(used: Mapping[str, float], need: int) -> None:
     room = used["work"]
-    if room < payload_bytes or used["memory"] <= room + used["tmp"]:
-        raise ReportError(f"the report's limits leave no room for its payload: it takes {payload_bytes} bytes, memory"
+    if room < need or used["memory"] <= room + used["tmp"]:
+        raise ReportError(f"the report's limits leave no room for its payload: it takes {need} bytes, memory"
                           f" is {used['memory']:.0f}, work {room:.0f}, tmp {used['tmp']:.0f}")
 
 

@@ -12,7 +12,7 @@ import yaml
 
 from runner.errors import PolicyError
 from runner.resources import data_dir
-from runner.sandbox.policy import Policy, load_policy, policy_names, tighten
+from runner.sandbox.policy import Policy, load_policy, policy_names, tighten, with_runtime
 from runner.sandbox.policy_model import size_fields
 from runner.sandbox.seccomp import profile_sha256
 from runner.sandbox.sizes import format_size, parse_size
@@ -159,6 +159,14 @@ def test_an_overlay_keeps_what_it_does_not_name(write: Write) -> None:
 def test_what_no_overlay_can_say(text: str, write: Write) -> None:
     path = write(text)
     assert path in refusal(lambda: load_policy(path))
+
+
+def test_a_preferred_runtime_is_used_where_it_is() -> None:
+    strict = load_policy("strict")
+    assert with_runtime(strict, ("runc", "runsc")).runtime == "runsc"
+    assert with_runtime(strict, ("runc",)).runtime is None
+    assert with_runtime(DEFAULT, ("runc", "runsc")).runtime is None
+    assert with_runtime(tighten(strict, {"runtime": "kata"}), ("runsc",)).runtime == "kata"
 
 
 def test_unknown_names_and_files_are_one_line() -> None:

@@ -55,6 +55,10 @@ def test_no_room_for_the_payload_is_an_error_of_the_report(asks: RequestedLimits
         clamp(DEFAULT, asks, payload_bytes=100 * MIB)
 
 
+def test_a_payload_that_the_policy_refuses_is_left_to_sealing() -> None:
+    assert clamp(DEFAULT, RequestedLimits(pids=9), payload_bytes=10**5000)[0].pids == 9
+
+
 @pytest.mark.parametrize("asks", [
     RequestedLimits(memory=0), RequestedLimits(pids=-1), RequestedLimits(cpus=math.nan),
     RequestedLimits(cpus=-math.inf), RequestedLimits(memory=-10**5000)])
