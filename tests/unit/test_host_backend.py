@@ -175,7 +175,7 @@ def test_a_work_tree_that_was_moved_away_is_said_to_be(script: str, temp: Path, 
 
 
 def test_closed_parents_do_not_keep_the_copies_from_being_removed(temp: Path, sealed: SealedPayload) -> None:
-    execution, aftermath = run(temp, sealed, plan("chmod 0 . .. ../.."))
+    execution, aftermath = run(temp, sealed, plan("chmod 0 ../.. .. ."))
     assert execution.status.returncode == 0
     assert aftermath.changes == ()
 

@@ -22,7 +22,8 @@ _LONGEST_WAIT = 3600.0
 class Ending:
     """How a guarded run ended. ``trailer`` is ``None`` when the command's own end was not seen.
 
-    ``cpu_seconds`` is of everything the run started, ``peak_memory`` (bytes) of its largest process.
+    ``cpu_seconds`` is of everything the run started, ``peak_memory`` (bytes) of its largest process. The latter
+    never falls below the interpreter that forked it, about 10 MiB: Linux carries that peak over an exec.
     """
 
     trailer: Trailer | None

@@ -22,6 +22,8 @@ _DEPTH = 256
 _NAME = 255
 _PATH = 1 << 16
 _SHOWN_PROBLEMS = 3
+_PRIVATE = 0o700
+_SHARED = 0o755
 
 
 class _Seen(NamedTuple):
@@ -48,8 +50,8 @@ class WorkTree:
         self.removed = False
         with ExitStack() as undo:
             try:
-                self._run_fd = _make(self._directory, 0o700, parent_fd, undo)
-                self._fd = _make(plan.working_copy, 0o755, self._run_fd, undo)
+                self._run_fd = _make(self._directory, _PRIVATE, parent_fd, undo)
+                self._fd = _make(plan.working_copy, _SHARED, self._run_fd, undo)
                 with closing(sealed.stream()) as chunks:  # type: ignore[type-var]  # it is a generator
                     unpack(ExactReader(chunks), self._fd, sealed.limits)
                 self.before = self._prove(index)
@@ -92,11 +94,16 @@ class WorkTree:
     def _moved(self) -> bool:
         """Whether the path no longer leads to the directory that was made for it."""
         try:
-            os.fchmod(self._run_fd, 0o700)  # the workload may have closed it to us
+            self._reopen()
             there = os.stat(self._plan.working_copy, dir_fd=self._run_fd, follow_symlinks=False)
         except OSError:
             return True
         return not os.path.samestat(there, os.fstat(self._fd))
+
+    def _reopen(self) -> None:
+        """The workload may have closed the directories that we made to us. Their modes are no evidence."""
+        for fd, mode in ((self._parent_fd, _PRIVATE), (self._run_fd, _PRIVATE), (self._fd, _SHARED)):
+            os.fchmod(fd, mode)
 
     def remove(self) -> None:
         """Remove the copy, of whatever modes. Safe to call more than once. Raises SetupError."""
@@ -105,7 +112,7 @@ class WorkTree:
         self.removed = True
         with self._open:
             try:
-                os.fchmod(self._run_fd, 0o700)
+                self._reopen()
                 wipe(self._run_fd)
                 os.rmdir(self._directory, dir_fd=self._parent_fd)
             except OSError as error:
