@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from runner.case import BackendName, Case
-from runner.errors import ReportError, UsageError
+from runner.errors import ReportError, UsageError, printable
 from runner.sandbox.policy import Clamp, Policy, clamp, load_policy
 from runner.sources.environment import check_environment, parse_env_options
 from runner.sources.load import load_case
@@ -67,6 +67,9 @@ def settle(request: ReplayRequest) -> Settled:
     if backend == "host" and (request.docker_image is not None or request.docker_network is not None):
         raise UsageError("--docker-image and --docker-network need the docker backend",
                          hint="drop them, or use --backend docker")
+    if backend == "host" and case.working_copy_problem:
+        raise ReportError(f"{printable(case.path)}: {case.working_copy_problem}",
+                          hint="replay it with --backend docker, which needs no such name")
     given = parse_env_options(request.env, reserved=[name for name, _ in case.fixed_env])
     check_environment(case.environment, given)
     policy, clamps = clamp(_policy(request, case), case.execution.limits, payload_bytes=case.payload.bytes)
@@ -115,6 +118,6 @@ def wanted_image(settled: Settled) -> str | None:
         return settled.request.docker_image
     execution = settled.case.execution
     if execution.backend == "docker" and execution.image is None:
-        raise ReportError(f"{settled.case.path}: the recorded image has no ID, so it cannot be found safely",
+        raise ReportError(f"{printable(settled.case.path)}: {execution.image_problem}",
                           hint="choose a local image with --docker-image NAME")
     return None

@@ -30,7 +30,7 @@ def to_case(report: RepominReport, *, path: str, sha256: str, exit_code: int | N
     """
     _check_texts(report)
     _check_command(report.command)
-    contract = _contract(report, exit_code)
+    contract = _as_its_client_saw(_contract(report, exit_code), report.execution)
     _check_ranges(report, contract)
     digest = report.output.tree_sha256 or report.holdout.artifact_fingerprint
     execution = report.execution
@@ -50,6 +50,13 @@ def to_case(report: RepominReport, *, path: str, sha256: str, exit_code: int | N
         working_copy_problem=problem,
         holdout_status=report.holdout.status,
         fixed_env=FIXED_ENV)
+
+
+def _as_its_client_saw(contract: Contract, execution: Execution) -> Contract:
+    """A docker client reports the death by signal N as exit code 128+N, so that is what was recorded there."""
+    if execution.backend != "docker" or not isinstance(contract.signature, ProcessSignature):
+        return contract
+    return replace(contract, signature=replace(contract.signature, signal_as_exit=True))
 
 
 def _check_texts(report: RepominReport) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Final
 
 import docker
 
-from runner.errors import LimitNotEnforced
+from runner.errors import LimitNotEnforced, SetupError
 from runner.payload.seal import SealedPayload
 from runner.sandbox.backends.base import BackendFacts, Plan
 from runner.sandbox.backends.docker.blueprint import Blueprint, footprint
@@ -62,8 +62,12 @@ class DockerBackend:
         session = DockerSession(self._api, blueprint, sealed)
         try:
             yield session
-        finally:
-            session.close()
+        except BaseException:
+            # The first fault is what counts; what cannot be removed now is labelled, and swept later.
+            with suppress(SetupError):
+                session.close()
+            raise
+        session.close()
 
     def _refuse_unenforced(self, policy: Policy, facts: BackendFacts) -> None:
         missing = [name for name in facts.not_enforced if name not in policy.accept_unenforced]

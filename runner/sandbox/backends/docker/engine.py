@@ -62,7 +62,7 @@ def retrying(seconds: float) -> Retrying:
                     wait=wait_exponential(multiplier=0.05, max=1.0), reraise=True)
 
 
-def remove_container(api: docker.APIClient, container: str, seconds: float = 20.0) -> None:
+def remove_container(api: docker.APIClient, container: str, seconds: float = 8.0) -> None:
     """Remove a container and its anonymous volumes; one that is gone already is fine."""
     for attempt in retrying(seconds):
         with attempt:
@@ -75,7 +75,7 @@ def remove_container(api: docker.APIClient, container: str, seconds: float = 20.
                     raise
 
 
-def remove_volume(api: docker.APIClient, volume: str, seconds: float = 20.0) -> None:
+def remove_volume(api: docker.APIClient, volume: str, seconds: float = 8.0) -> None:
     """Remove a volume of ours; one that is gone already is fine."""
     for attempt in retrying(seconds):
         with attempt:
