@@ -76,10 +76,14 @@ class DockerBackend:
                                    hint="`runner doctor` tells why; a policy may name it in accept_unenforced")
 
     def _admit(self, blueprint: Blueprint) -> None:
-        """One host budget for all runs at once: pages of a full volume outlive the container that wrote them."""
+        """Room for one copy; and one host budget for all runs at once: pages of a full volume outlive the container that wrote them."""
         with engine_errors("ask the engine for its memory"):
             total = int(self._api.info()["MemTotal"])
         policy, plan = blueprint.plan.policy, blueprint.plan
+        if blueprint.footprint > policy.work.size or blueprint.entries >= policy.work.inodes:
+            raise LimitNotEnforced(f"one copy of the payload takes {blueprint.footprint} bytes and "
+                                   f"{blueprint.entries} inodes, the work volume has {policy.work.size} and "
+                                   f"{policy.work.inodes}", hint="use a policy with a larger work volume")
         needed = blueprint.steward_memory + plan.jobs * policy.memory + _HOST_RESERVE
         if needed > total:
             raise LimitNotEnforced(f"{plan.jobs} runs at once may need {needed >> 20} MiB, the engine's host has "

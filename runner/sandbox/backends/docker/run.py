@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import docker
 
-from runner.errors import SeedMismatch, StewardLost
+from runner.errors import SeedMismatch, SetupError, StewardLost
 from runner.evidence.observation import Workspace
 from runner.payload.fingerprint import Fingerprint
 from runner.sandbox.backends.base import Aftermath, Execution
@@ -40,6 +40,8 @@ class DockerRun:
         self._cancel = cancel
         self._nonce = new_nonce()
         self._discarded = False
+        self._released = False
+        self._over = False
         self._container = Container(api, blueprint.workload(index, group.tools),
                                     blueprint.plan.policy.accept_unenforced)
         try:
@@ -61,6 +63,9 @@ class DockerRun:
 
     def execute(self) -> Execution:
         """Send nonce and environment, follow the output to its end, classify."""
+        if self._released:
+            raise SetupError(f"run {self.index} was executed already: a fresh copy is used once")
+        self._released = True
         plan = self._blueprint.plan
         output = OutputPair(plan.policy.output.stdout, plan.policy.output.stderr, plan.policy.output.keep,
                             hold_back=TRAILER_BYTES)
@@ -71,6 +76,7 @@ class DockerRun:
         stopped = pump(self._attachment, output, Deadline.after(plan.timeout), self._cancel, self._container.kill)
         wall = time.monotonic() - begun
         final = self._container.wait(Deadline.after(_WAIT_SECONDS))
+        self._over = True
         seen, trailer = output.finish(lambda tail: split_trailer(tail, self._nonce))
         return Execution(status=classify_exit(self._facts(trailer, final, stopped, seen.over_limit)),
                          stdout=seen.stdout, stderr=seen.stderr, output_sha256=seen.sha256, wall_seconds=wall,
@@ -85,6 +91,8 @@ class DockerRun:
 
     def inspect(self) -> Aftermath:
         """Compare the volume with the seal; the container is over, so nobody else can touch it."""
+        if not self._over:
+            raise SetupError(f"run {self.index} is not over: its volume may still be touched")
         if self._cancel.thrown:
             return Aftermath(after=None, note="cancelled before the volume was looked at")
         steward, plan, slot = self._group.steward(), self._blueprint.plan, self._group.slot(self.index)

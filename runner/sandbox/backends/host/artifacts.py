@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable
-from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from runner.errors import printable
 from runner.evidence.observation import Artifact
 from runner.payload.access import Descent
+from runner.payload.globbing import matches
 from runner.payload.hashing import open_found
 from runner.payload.tree import Found, Kind
 
@@ -26,7 +26,9 @@ class Taken(NamedTuple):
 
 def take(root_fd: int, found: Iterable[Found], patterns: tuple[str, ...], max_bytes: int) -> Taken:
     """Read the files that match a pattern; at most :data:`MAX_FILES`, and ``max_bytes`` in all."""
-    wanted = [item for item in found if item.kind is Kind.FILE and matches(item.path, patterns)]
+    globs = [os.fsencode(pattern) for pattern in patterns]
+    wanted = [item for item in found
+              if item.kind is Kind.FILE and any(matches(glob, item.path) for glob in globs)]
     artifacts: list[Artifact] = []
     notes: list[str] = []
     room = max_bytes
@@ -49,22 +51,3 @@ def _read(place: Descent, item: Found) -> bytes:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             return b""
         return file.read(item.size)
-
-
-def matches(path: bytes, patterns: tuple[str, ...]) -> bool:
-    """Whether a path meets one of the patterns. ``**`` stands for any number of directories; ``*``, ``?`` and
-    ``[…]`` do not reach over a slash.
-    """
-    names = path.split(b"/")
-    return any(_matches(names, os.fsencode(pattern).split(b"/")) for pattern in patterns)
-
-
-def _matches(names: list[bytes], parts: list[bytes]) -> bool:
-    """All positions in ``names`` that each part can lead to, so that many ``**`` cost no more than one."""
-    reached = {0}
-    for part in parts:
-        if part == b"**":
-            reached = set(range(min(reached), len(names) + 1)) if reached else set()
-        else:
-            reached = {at + 1 for at in reached if at < len(names) and fnmatchcase(names[at], part)}
-    return len(names) in reached
