@@ -94,9 +94,16 @@ class Manifest:
             manifest = cls(_parse_line(line) for line in lines[:-1])
         except ValueError as error:
             raise ReportError(f"malformed manifest: {error}") from error
-        if manifest.render(exact=True) != data:
+        paths = [entry.path for entry in manifest.entries]
+        proper = len(set(paths)) == len(paths) and not any(_is_improper(path) for path in paths)
+        if not proper or manifest.render(exact=True) != data:
             raise ReportError("malformed manifest: not in canonical form")
         return manifest
+
+
+def _is_improper(path: bytes) -> bool:
+    """Whether no walk could have found such a path."""
+    return b"\0" in path or not {b"", b".", b".."}.isdisjoint(path.split(b"/"))
 
 
 def _lines(entries: tuple[Entry, ...]) -> tuple[list[bytes], list[bytes]]:
@@ -116,11 +123,16 @@ def _lines(entries: tuple[Entry, ...]) -> tuple[list[bytes], list[bytes]]:
 
 
 def _parse_line(line: bytes) -> Entry:
+    """An entry, whose size is taken from the line for a file only: rendering it again shows what was wrong."""
     kind_letter, path, size, value, mode, mtime = line.split(b" ")
     kind = Kind(kind_letter.decode("ascii"))
-    digest = bytes.fromhex(value.decode("ascii")) if kind is Kind.FILE else None
+    if kind is Kind.FILE:
+        digest = bytes.fromhex(value.decode("ascii"))
+        if len(digest) != sha256().digest_size:
+            raise ValueError("a digest has another length")
+        return Entry(unescape(path), kind, int(mode, 8), int(mtime), int(size), digest)
     target = unescape(value) if kind is Kind.LINK else b""
-    return Entry(unescape(path), kind, int(mode, 8), int(mtime), int(size), digest, target)
+    return Entry(unescape(path), kind, int(mode, 8), int(mtime), len(target), None, target)
 
 
 def diff(before: Manifest, after: Manifest) -> tuple[Change, ...]:

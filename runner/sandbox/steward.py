@@ -105,7 +105,7 @@ class Steward:
             protocol, digest = talk.result
             _require(number(protocol) == frames.PROTOCOL, "it speaks another protocol")
             _require(bool(mounts) and (not digest or _is_digest(_text(digest))), "its hello is malformed")
-        return StewardHello(frames.PROTOCOL, mounts[0], tuple(mounts[1:]), _text(digest))
+            return StewardHello(frames.PROTOCOL, mounts[0], tuple(mounts[1:]), _text(digest))
 
     def put(self, sealed: SealedPayload) -> Fingerprint:
         """Send the payload, once; returns the fingerprint of what arrived, read back from there.
@@ -141,8 +141,9 @@ class Steward:
                 room -= len(frame.body)
                 _require(len(changes) < frames.MAX_CHANGES and room > -frames.MAX_BODY, "too many changes")
                 changes.append(Change(_KINDS[_text(kind)], _path(path), _text(detail)))
-            note, *after = talk.result
-        return ChangeList(_fingerprint(tuple(after)) if after else None, tuple(changes), _text(note))
+            note, *counted = talk.result
+            after = _fingerprint(tuple(counted)) if counted else None
+            return ChangeList(after, tuple(changes), _text(note))
 
     def collect(self, volume: int, patterns: tuple[str, ...], max_files: int, max_bytes: int) -> Collection:
         """Take regular files by glob pattern (``*``, ``?``, ``**``), up to a number and a total size."""
@@ -156,9 +157,9 @@ class Steward:
                 room -= number(size)
                 _require(len(artifacts) < max_files and room >= 0, "more than was asked for")
                 artifacts.append(Artifact(_path(path), talk.data(number(size))))
-            note, = talk.result
+            note, = map(_text, talk.result)
         left_out = len(patterns) - len(wanted)
-        notes = [_text(note)] + ([f"{left_out} patterns too many"] if left_out else [])
+        notes = [note] + ([f"{left_out} patterns too many"] if left_out else [])
         return Collection(tuple(artifacts), "; ".join(filter(None, notes)))
 
     def get(self, volume: int, patterns: tuple[str, ...], max_files: int, max_bytes: int) -> tuple[Artifact, ...]:
@@ -169,7 +170,7 @@ class Steward:
         """How full a volume is."""
         with self._conversation("usage", frames.decimal(volume)) as talk:
             total, free, inodes, free_inodes = map(number, talk.only_result())
-        return Usage(total, free, inodes, free_inodes)
+            return Usage(total, free, inodes, free_inodes)
 
     def wipe(self, volume: int) -> None:
         """Remove everything from a volume."""

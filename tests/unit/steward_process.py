@@ -6,8 +6,9 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from trees import REPO, as_plain_user, plain_python
 
@@ -52,23 +53,21 @@ class StewardProcess:
         for path in (self.pristine, *self.volumes):
             path.mkdir(parents=True)
             path.chmod(0o1777)
-        places = [f"--{name}={folder / name}".split("=") for name in ("pristine", "volumes", "tools")]
+        places = [part for name in ("pristine", "volumes", "tools") for part in (f"--{name}", str(folder / name))]
         user: dict[str, Any] = as_plain_user() if plain else {}
         self.process = subprocess.Popen(
             [*(plain_python() if plain else [sys.executable]), "-I", "-B", "-S", str(home / "steward.py"),
-             *sum(places, []), *options],
+             *places, *options],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd="/", env={}, **user)
         self.channel = PipeChannel(self.process)
         self.client = Steward(self.channel)
 
-    def __enter__(self) -> StewardProcess:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
             assert stream is not None
-            try:
+            with suppress(BrokenPipeError):
                 stream.close()
-            except BrokenPipeError:
-                pass
         self.process.wait(timeout=30)

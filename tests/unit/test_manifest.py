@@ -65,8 +65,9 @@ GOOD = EXAMPLE.render(exact=True)
     GOOD.replace(b"%20", b" "), GOOD.replace(b"%20", b"%2g"), GOOD.replace(b"a.txt", b"%61.txt"),
     GOOD.replace(b"\nd d ", b"\nz d "), GOOD.replace(b"98ea", b"98EA"), GOOD.replace(b" 3 ", b" +3 "),
     GOOD.replace(b"0777", b"0o777"), GOOD.replace(b" 0 -", b" 0 x"), b"\n".join([GOOD[:25], *GOOD.split(b"\n")[:0:-1]]),
-    GOOD.replace(b"\xff", b"") + b"f \xff 0 00 0 0\n",
-], ids=range(15))
+    GOOD + b"f zz 0 00 0644 0\n", GOOD + b"d zz 1 - 0755 0\n", GOOD + b"l zz 2 x 0777 0\n",
+    GOOD + b"d z/../z 0 - 0755 0\n", GOOD + b"d z//z 0 - 0755 0\n", GOOD + GOOD.splitlines(keepends=True)[-1],
+], ids=range(20))
 def test_only_canonical_bytes_are_parsed(data):
     with pytest.raises(ReportError):
         Manifest.parse(data)
