@@ -50,5 +50,5 @@ def _execution(recording: Recording) -> RecordedExecution:
 def _pin(image: ResolvedImage | None) -> ImagePin | None:
     if image is None:
         return None
-    manifest = next((digest.rpartition("@")[2] for digest in image.digests if "@" in digest), "")
+    manifest = image.digests[0] if image.digests else ""
     return ImagePin(id=image.id, name=image.name, platform=image.platform, manifest=manifest)

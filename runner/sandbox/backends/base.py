@@ -30,7 +30,7 @@ class BackendFacts:
     """What was found out about the place where code will run; all of it goes into the evidence.
 
     ``enforced`` and ``not_enforced`` name limits of the policy. ``store`` is ``overlay`` or ``containerd``
-    (which digest an image ID is), ``boundary`` what stands between the code and the host.
+    (which digest an image ID is), ``memory`` the host's bytes, ``boundary`` what stands between the code and the host.
     """
 
     backend: str
@@ -41,6 +41,7 @@ class BackendFacts:
     cgroup: str = ""
     rootless: bool = False
     userns_remap: bool = False
+    memory: int = 0
     runtimes: tuple[str, ...] = ()
     boundary: str = ""
     enforced: tuple[str, ...] = ()

@@ -13,7 +13,7 @@ from runner.errors import LimitNotEnforced, SetupError
 from runner.payload.seal import SealedPayload
 from runner.sandbox.backends.base import BackendFacts, Plan
 from runner.sandbox.backends.docker.blueprint import Blueprint, footprint
-from runner.sandbox.backends.docker.engine import connect, engine_errors
+from runner.sandbox.backends.docker.engine import connect
 from runner.sandbox.backends.docker.facts import probe_engine
 from runner.sandbox.backends.docker.images import find_image, local_image
 from runner.sandbox.backends.docker.labels import Ownership
@@ -45,8 +45,8 @@ class DockerBackend:
     def resolve_image(self, wanted: ImagePin | str | None) -> ResolvedImage:
         """By ID for a pin, by name for a person's choice, our command image for neither. Never pulls."""
         if wanted is None:
-            return local_image(self._api, "command")
-        return find_image(self._api, wanted)
+            return local_image(self._api, "command", platform=self.probe().platform)
+        return find_image(self._api, wanted, platform=self.probe().platform)
 
     @contextmanager
     def open(self, plan: Plan, sealed: SealedPayload) -> Iterator[DockerSession]:
@@ -55,7 +55,7 @@ class DockerBackend:
         self._refuse_unenforced(plan.policy, facts)
         sweep(self._api)
         blueprint = Blueprint(plan=plan, owner=Ownership(lifetime=0.0), seccomp=profile_text(plan.policy.seccomp),
-                              steward_image=local_image(self._api, "steward"),
+                              steward_image=local_image(self._api, "steward", platform=facts.platform),
                               footprint=footprint(sealed), entries=len(sealed.manifest.entries))
         blueprint = replace(blueprint, owner=Ownership(blueprint.steward_lifetime + _EXPIRY_MARGIN))
         self._admit(blueprint)
@@ -76,9 +76,10 @@ class DockerBackend:
                                    hint="`runner doctor` tells why; a policy may name it in accept_unenforced")
 
     def _admit(self, blueprint: Blueprint) -> None:
-        """Room for one copy; and one host budget for all runs at once: pages of a full volume outlive the container that wrote them."""
-        with engine_errors("ask the engine for its memory"):
-            total = int(self._api.info()["MemTotal"])
+        """Room for one copy; and one host budget for all runs at once: the pages of a full volume outlive the
+        container that wrote them.
+        """
+        total = self.probe().memory
         policy, plan = blueprint.plan.policy, blueprint.plan
         if blueprint.footprint > policy.work.size or blueprint.entries >= policy.work.inodes:
             raise LimitNotEnforced(f"one copy of the payload takes {blueprint.footprint} bytes and "

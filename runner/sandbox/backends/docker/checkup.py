@@ -14,7 +14,7 @@ from runner.errors import RunnerError
 from runner.images.recipe import recipe_names
 from runner.resources import data_dir
 from runner.sandbox.backends.base import BackendFacts
-from runner.sandbox.backends.docker.engine import connect, engine_errors
+from runner.sandbox.backends.docker.engine import connect
 from runner.sandbox.backends.docker.facts import probe_engine
 from runner.sandbox.backends.docker.images import local_image
 from runner.sandbox.policy import load_policy
@@ -49,7 +49,7 @@ def check_up() -> tuple[Finding, ...]:
         return (Finding("engine", "fail", error.message, error.hint), _disk())
     return (Finding("engine", "ok", f"version {facts.version}, API {facts.api_version}, {facts.platform}"),
             _api(facts), *_known_bad(facts), _store(facts), _cgroup(facts), _limits(facts), _seccomp(facts),
-            _gvisor(facts), _memory(api), *_images(api), _disk())
+            _gvisor(facts), _memory(facts), *_images(api), _disk())
 
 
 def _numbers(version: str) -> tuple[int, ...]:
@@ -99,9 +99,8 @@ def _gvisor(facts: BackendFacts) -> Finding:
                    "install gVisor and register the runtime `runsc` with the engine, or replay in a disposable VM")
 
 
-def _memory(api: docker.APIClient) -> Finding:
-    with engine_errors("ask for its memory"):
-        total = int(api.info()["MemTotal"])
+def _memory(facts: BackendFacts) -> Finding:
+    total = facts.memory
     wanted = load_policy("default").memory
     if total >= 2 * wanted:
         return Finding("memory", "ok", f"{total >> 20} MiB")

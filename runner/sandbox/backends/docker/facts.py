@@ -10,7 +10,6 @@ from runner.sandbox.backends.base import BackendFacts
 from runner.sandbox.backends.docker.engine import engine_errors
 
 _LIMIT_FLAGS = {"memory": "MemoryLimit", "swap": "SwapLimit", "cpus": "CpuCfsQuota", "pids": "PidsLimit"}
-_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
 def probe_engine(api: docker.APIClient) -> BackendFacts:
@@ -28,14 +27,14 @@ def read_facts(info: dict[str, Any], version: dict[str, Any]) -> BackendFacts:
     if any("name=seccomp" in option for option in options):
         enforced.add("seccomp")
     wanted = {*_LIMIT_FLAGS, "seccomp"}
-    architecture = str(info.get("Architecture", ""))
     return BackendFacts(
         backend="docker", version=str(version.get("Version", "")), api_version=str(version.get("ApiVersion", "")),
-        platform=f"{info.get('OSType', 'linux')}/{_ARCHITECTURES.get(architecture, architecture)}",
+        platform=f"{version.get('Os', '')}/{version.get('Arch', '')}",
         store=_store(info), cgroup=str(info.get("CgroupVersion", "1")),
         rootless=any("rootless" in option for option in options),
         userns_remap=any("userns" in option for option in options),
-        runtimes=tuple(sorted(info.get("Runtimes") or {})), boundary="container (runc, shared kernel)",
+        memory=int(info.get("MemTotal", 0)), runtimes=tuple(sorted(info.get("Runtimes") or {})),
+        boundary="container (runc, shared kernel)",
         enforced=tuple(sorted(enforced)), not_enforced=tuple(sorted(wanted - enforced)))
 
 

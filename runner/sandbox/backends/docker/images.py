@@ -25,19 +25,21 @@ _REFERENCE = re.compile(rf"(?:{_PART}(?::[0-9]{{1,5}})?/)?{_PART}(?:/{_PART})*"
 _MAX_REFERENCE = 400
 
 
-def find_image(api: docker.APIClient, wanted: ImagePin | str) -> ResolvedImage:
-    """The image of a pin, by either digest, or the one that a person chose by name or ID.
+def find_image(api: docker.APIClient, wanted: ImagePin | str, *, platform: str | None = None) -> ResolvedImage:
+    """The image of a pin, by either digest, or the one that a person chose by name or ID. ``platform`` is the
+    engine's, where it is known already.
 
     Raises ImageUnavailable when it is missing or of another platform than the engine's, UsageError for a
     name that is none.
     """
     images = EngineImages(api)
     found = _pinned(images, wanted) if isinstance(wanted, ImagePin) else _named(images, wanted)
-    _check_platform(api, found)
+    _check_platform(api, found, platform)
     return found
 
 
-def local_image(api: docker.APIClient, name: str, root: Path | None = None) -> ResolvedImage:
+def local_image(api: docker.APIClient, name: str, root: Path | None = None, *,
+                platform: str | None = None) -> ResolvedImage:
     """Our own image ``name`` as its recipe now stands; of several builds, the one in ``images.lock``.
 
     Raises ImageUnavailable.
@@ -56,7 +58,7 @@ def local_image(api: docker.APIClient, name: str, root: Path | None = None) -> R
             raise ImageUnavailable(f"the engine has several builds of the image {name} "
                                    f"(recipe {digest[:12]}), and none is the one in images.lock",
                                    hint=f"remove the others, or: runner images build {name} --write-lock")
-    _check_platform(api, builds[0])
+    _check_platform(api, builds[0], platform)
     return builds[0]
 
 
@@ -120,11 +122,15 @@ def _is_reference(name: str) -> bool:
     return len(name) <= _MAX_REFERENCE and _REFERENCE.fullmatch(name) is not None
 
 
-def _check_platform(api: docker.APIClient, image: ResolvedImage) -> None:
-    with engine_errors("ask for its version"):
-        version = api.version()
-    engine = f"{version.get('Os', '')}/{version.get('Arch', '')}"
+def _check_platform(api: docker.APIClient, image: ResolvedImage, known: str | None) -> None:
+    engine = known or _platform_of(api)
     if image.platform != engine:
         raise ImageUnavailable(f"the image {image.name or image.id} is for {printable(image.platform)}, "
                                f"the engine runs {engine}",
                                hint="choose an image of the engine's platform with --docker-image")
+
+
+def _platform_of(api: docker.APIClient) -> str:
+    with engine_errors("ask for its version"):
+        version = api.version()
+    return f"{version.get('Os', '')}/{version.get('Arch', '')}"

@@ -50,6 +50,7 @@ def _state(images: EngineImages, root: Path, name: str) -> ImageState:
     if not current:
         note = "built from another recipe" if builds else ""
         return ImageState(name, "missing", tag, digest, locked=locked, note=note)
+    state: State
     best = next((build for build in current if build.id in known), current[0])
     if record is None:
         state, note = "present", "not in images.lock"
