@@ -26,7 +26,7 @@ MUTABLE = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 LAYERS = (
     ("runner.errors", "runner.resources", "runner.evidence.files"),
     ("runner.payload",),
-    ("runner.sandbox", "runner.evidence.observation", "runner.workloads"),
+    ("runner.sandbox", "runner.evidence.observation", "runner.evidence.leftovers", "runner.workloads"),
     ("runner.sandbox.backends", "runner.images"),
     ("runner.oracles",),
     ("runner.case",),
@@ -119,13 +119,13 @@ def check_functions(path: Path, tree: ast.Module, lines: list[str]) -> Iterator[
 
 def check_state(path: Path, tree: ast.Module) -> Iterator[Breach]:
     """Module-level names bound to mutable values are constants by name, and never rebound by ``global``."""
-    for node in tree.body:
-        target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
-        value = getattr(node, "value", None)
-        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(value, MUTABLE):
+    for statement in tree.body:
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else getattr(statement, "target", None)
+        value = getattr(statement, "value", None)
+        if isinstance(statement, ast.Assign | ast.AnnAssign) and isinstance(value, MUTABLE):
             name = target.id if isinstance(target, ast.Name) else "?"
             if not name.strip("_").isupper() and not name.startswith("__"):
-                yield Breach(path, node.lineno, f"{name}: no mutable state at module level")
+                yield Breach(path, statement.lineno, f"{name}: no mutable state at module level")
     for node in ast.walk(tree):
         if isinstance(node, ast.Global):
             yield Breach(path, node.lineno, "no global statement")

@@ -12,6 +12,7 @@ from typing import Self
 
 from runner.errors import UsageError, printable
 from runner.evidence.files import write_atomically
+from runner.evidence.leftovers import PARTIAL_SUFFIX, hold
 from runner.evidence.observation import Observation, Stream
 from runner.evidence.result import Result
 
@@ -33,7 +34,8 @@ class RunDirectory:
 
     def __init__(self, run_id: str, out: Path | None = None) -> None:
         self.path = (out if out is not None else DEFAULT_ROOT / run_id).absolute()
-        self._partial = self.path.parent / f".{run_id}.partial"
+        self._partial = self.path.parent / f".{run_id}{PARTIAL_SUFFIX}"
+        self._held = -1
 
     def __enter__(self) -> Self:
         """Raises UsageError when the place cannot be ours."""
@@ -44,12 +46,14 @@ class RunDirectory:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=_DIRECTORY_MODE)
             self._partial.mkdir(mode=_DIRECTORY_MODE)
+            self._held = hold(self._partial)
         except OSError as error:
             raise UsageError(f"{name}: cannot be made: {error.strerror}", hint="choose a place with --out") from None
         return self
 
     def __exit__(self, *_: object) -> None:
         shutil.rmtree(self._partial, ignore_errors=True)
+        os.close(self._held)
 
     def keep(self, observation: Observation) -> Observation:
         """Write a run's output and artifacts; returns the observation without their bytes, so that memory

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from runner.errors import SetupError
+from runner.evidence.leftovers import HOST_PREFIX, hold
 from runner.payload.copy import wipe
 from runner.payload.seal import SealedPayload
 from runner.sandbox.backends.base import Plan
@@ -31,8 +32,8 @@ class HostSession:
         self._idle = threading.Condition()
         self._executing = 0
         try:
-            self._path = os.path.realpath(tempfile.mkdtemp(prefix="runner-", dir=temp_root))
-            self._root_fd = os.open(self._path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            self._path = os.path.realpath(tempfile.mkdtemp(prefix=HOST_PREFIX, dir=temp_root))
+            self._root_fd = hold(self._path)
         except OSError as error:
             self._cancel.close()
             raise SetupError(f"no private directory for host runs: {error.strerror}") from error
