@@ -132,13 +132,14 @@ def check_state(path: Path, tree: ast.Module) -> Iterator[Breach]:
 
 
 def check_tests(path: Path, tree: ast.Module) -> Iterator[Breach]:
-    """Tests are neither skipped nor re-run, and nothing sleeps to be right."""
+    """Tests are neither skipped nor re-run, and nothing sleeps to be right (a poll under a deadline may)."""
+    polls = {id(inner) for node in ast.walk(tree) if isinstance(node, ast.While) for inner in ast.walk(node)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and node.attr in TEST_FORBIDDEN:
             base = ast.unparse(node.value)
             if base in ("pytest", "pytest.mark", "unittest"):
                 yield Breach(path, node.lineno, f"{base}.{node.attr}: tests run, or fail")
-        if isinstance(node, ast.Attribute) and node.attr == "sleep" and ast.unparse(node.value) == "time":
+        if isinstance(node, ast.Attribute) and ast.unparse(node) == "time.sleep" and id(node) not in polls:
             yield Breach(path, node.lineno, "nothing sleeps to be right")
 
 
