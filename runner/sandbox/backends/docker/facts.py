@@ -10,26 +10,28 @@ from runner.sandbox.backends.base import BackendFacts
 from runner.sandbox.backends.docker.engine import engine_errors
 
 _LIMIT_FLAGS = {"memory": "MemoryLimit", "swap": "SwapLimit", "cpus": "CpuCfsQuota", "pids": "PidsLimit"}
+_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "armv7l": "arm"}
+"""``/info`` has the kernel's names, images have Go's."""
 
 
 def probe_engine(api: docker.APIClient) -> BackendFacts:
     """Raises EngineUnavailable."""
     with engine_errors("ask the engine about itself"):
         info = api.info()
-        version = api.version()
-    return read_facts(info, version)
+    return read_facts(info, str(api.api_version))
 
 
-def read_facts(info: dict[str, Any], version: dict[str, Any]) -> BackendFacts:
-    """The pure part: ``/info`` and ``/version`` as facts."""
+def read_facts(info: dict[str, Any], api_version: str) -> BackendFacts:
+    """The pure part: the engine's ``/info`` as facts."""
     options = [str(option) for option in info.get("SecurityOptions") or ()]
     enforced = {limit for limit, flag in _LIMIT_FLAGS.items() if info.get(flag)}
     if any("name=seccomp" in option for option in options):
         enforced.add("seccomp")
     wanted = {*_LIMIT_FLAGS, "seccomp"}
+    architecture = str(info.get("Architecture", ""))
     return BackendFacts(
-        backend="docker", version=str(version.get("Version", "")), api_version=str(version.get("ApiVersion", "")),
-        platform=f"{version.get('Os', '')}/{version.get('Arch', '')}",
+        backend="docker", version=str(info.get("ServerVersion", "")), api_version=api_version,
+        platform=f"{info.get('OSType', '')}/{_ARCHITECTURES.get(architecture, architecture)}",
         store=_store(info), cgroup=str(info.get("CgroupVersion", "1")),
         rootless=any("rootless" in option for option in options),
         userns_remap=any("userns" in option for option in options),
