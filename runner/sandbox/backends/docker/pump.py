@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 from runner.errors import EngineUnavailable
 from runner.sandbox.backends.docker.attach import STDOUT, Attachment
@@ -47,10 +48,14 @@ def _feed(attachment: Attachment, output: OutputPair) -> bool:
 
 
 def _stop(reason: StopReason, attachment: Attachment, output: OutputPair, kill: Callable[[], None]) -> StopReason:
-    kill()
-    drain = Deadline.after(_DRAIN_SECONDS)
-    while not drain.expired:
-        if attachment.wait_readable(drain) and not _feed(attachment, output):
-            return reason
+    """Kill and drain at once: an engine may answer to a kill only when the output it still holds was taken."""
+    with ThreadPoolExecutor(1, thread_name_prefix="kill") as pool:
+        killing = pool.submit(kill)
+        drain = Deadline.after(_DRAIN_SECONDS)
+        while not drain.expired:
+            if attachment.wait_readable(drain) and not _feed(attachment, output):
+                killing.result()
+                return reason
+    killing.result()
     raise EngineUnavailable("a killed container's output did not end",
                             hint="the engine may be stuck; `runner gc` removes the container later")
