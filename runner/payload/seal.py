@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from runner.errors import PayloadChanged, PayloadRefused, printable
@@ -56,11 +57,8 @@ class SealedPayload:
 
         Raises PayloadChanged, before the end of the stream, when a file is no longer what was sealed.
         """
-        root_fd = open_root(self.root)
-        try:
+        with opened(self.root) as root_fd:
             yield from tar_stream(root_fd, self.manifest)
-        finally:
-            os.close(root_fd)
 
 
 class Refusal(NamedTuple):
@@ -90,12 +88,9 @@ def seal(path: PayloadPath, limits: SealLimits) -> SealedPayload:
     Raises PayloadRefused, naming the rule and the first path that breaks one, and PayloadChanged.
     """
     root = root_path(path)
-    root_fd = open_root(root)
-    try:
+    with opened(root) as root_fd:
         found = scan(root_fd, limits)
         entries, problems = read_files(root_fd, found, max_bytes=limits.bytes)
-    finally:
-        os.close(root_fd)
     if problems:
         raise _refused(problems[0])
     return SealedPayload(root, Manifest(entries), limits)
@@ -126,19 +121,20 @@ def check_unchanged(sealed: SealedPayload) -> None:
 def survey(path: PayloadPath, limits: SealLimits) -> Survey:
     """Everything that sealing would refuse, instead of the first, with counts. Raises PayloadChanged."""
     try:
-        root_fd = open_root(root_path(path))
+        with opened(root_path(path)) as root_fd:
+            return _survey(root_fd, limits)
     except PayloadRefused as error:
         return Survey((Refusal(error.rule, error.path, error.message),), 0, 0, 0, None)
-    try:
-        found, problems, complete = _look(root_fd, limits)
-        sizes = [item.size for item in found if item.kind is Kind.FILE]
-        fingerprint = None
-        if complete and not any(problem.rule in _UNFIT_FOR_HASHING for problem in problems):
-            entries, unread = read_files(root_fd, found, max_bytes=limits.bytes)
-            problems += unread
-            fingerprint = None if unread else Manifest(entries).fingerprint()
-    finally:
-        os.close(root_fd)
+
+
+def _survey(root_fd: int, limits: SealLimits) -> Survey:
+    found, problems, complete = _look(root_fd, limits)
+    sizes = [item.size for item in found if item.kind is Kind.FILE]
+    fingerprint = None
+    if complete and not any(problem.rule in _UNFIT_FOR_HASHING for problem in problems):
+        entries, unread = read_files(root_fd, found, max_bytes=limits.bytes)
+        problems += unread
+        fingerprint = None if unread else Manifest(entries).fingerprint()
     refusals = tuple(Refusal(problem.rule, problem.path, _message(problem)) for problem in problems)
     return Survey(refusals, len(found), len(sizes), sum(sizes), fingerprint)
 
@@ -152,11 +148,8 @@ def scan(root_fd: int, limits: SealLimits) -> list[Found]:
 
 
 def _look(root_fd: int, limits: SealLimits) -> tuple[list[Found], list[Problem], bool]:
-    try:
-        caps = Caps(limits.files, limits.depth, limits.name_bytes, limits.path_bytes)
-        found, problems, complete = walk(root_fd, caps)
-    except OSError as error:
-        raise _refused(Problem("unreadable", b"", error.strerror or "")) from error
+    caps = Caps(limits.files, limits.depth, limits.name_bytes, limits.path_bytes)
+    found, problems, complete = walk(root_fd, caps)
     if complete:  # of half a tree one cannot say where its links lead
         problems += judge(found, limits)
         if limits.portable_names:
@@ -173,8 +166,19 @@ def root_path(path: PayloadPath) -> bytes:
     return raw
 
 
-def open_root(root: bytes) -> int:
-    """A descriptor of the payload's directory. Raises PayloadRefused."""
+@contextmanager
+def opened(root: bytes) -> Iterator[int]:
+    """A descriptor of the payload's directory. Raises PayloadRefused, also for a system that cannot read on."""
+    root_fd = _open_root(root)
+    try:
+        yield root_fd
+    except OSError as error:
+        raise _refused(Problem("unreadable", b"", error.strerror or "")) from error
+    finally:
+        os.close(root_fd)
+
+
+def _open_root(root: bytes) -> int:
     try:
         return open_directory(root)
     except OSError as error:

@@ -18,7 +18,7 @@ from runner.errors import PayloadRefused
 from runner.payload.access import Descent, open_file
 from runner.payload.hashing import prove_same
 from runner.payload.rules import MESSAGES
-from runner.payload.seal import DEFAULT_LIMITS, PayloadPath, SealLimits, open_root, root_path, scan
+from runner.payload.seal import DEFAULT_LIMITS, PayloadPath, SealLimits, opened, root_path, scan
 from runner.payload.tree import Found, Kind, changed, unreadable
 
 EXACT_POLICY = "tree-sha256-v2"
@@ -41,23 +41,19 @@ class TreeHashes(NamedTuple):
 
 def tree_hashes(path: PayloadPath, limits: SealLimits = DEFAULT_LIMITS) -> TreeHashes:
     """Both digests of a directory. Raises PayloadRefused for what sealing refuses, and PayloadChanged."""
-    root_fd = open_root(root_path(path))
-    try:
+    with opened(root_path(path)) as root_fd, _Digests() as digests:
         found = scan(root_fd, limits)
-        with _Digests() as digests:
-            digests.both(_EXACT_PREFIX, _CONTENT_PREFIX)
-            digests.both(*[_field(b"N", (len(found) + 1).to_bytes(8, "big"))] * 2)
-            status = os.fstat(root_fd)
-            root = Found(b"", Kind.DIR, status.st_mode & 0o7777, status.st_mtime_ns, 0, b"", 0, 0, 0)
-            _open_entry(digests, root, _xattrs(root_fd))
-            digests.both(*[_field(b"C", b"") + b"Z"] * 2)
-            with Descent(root_fd) as place:
-                for item in found:
-                    _add(digests, place, item)
-            digests.both(b"X", b"X")
-            return digests.result()
-    finally:
-        os.close(root_fd)
+        digests.both(_EXACT_PREFIX, _CONTENT_PREFIX)
+        digests.both(*[_field(b"N", (len(found) + 1).to_bytes(8, "big"))] * 2)
+        status = os.fstat(root_fd)
+        root = Found(b"", Kind.DIR, status.st_mode & 0o7777, status.st_mtime_ns, 0, b"", 0, 0, 0)
+        _open_entry(digests, root, _xattrs(root_fd))
+        digests.both(*[_field(b"C", b"") + b"Z"] * 2)
+        with Descent(root_fd) as place:
+            for item in found:
+                _add(digests, place, item)
+        digests.both(b"X", b"X")
+    return digests.result()
 
 
 def tree_sha256_v2(path: PayloadPath, limits: SealLimits = DEFAULT_LIMITS) -> str:
@@ -84,7 +80,9 @@ class _Digests:
         self._thread.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self._flush()
         self._queue.put(None)
         self._thread.join()
 
@@ -97,10 +95,7 @@ class _Digests:
             self._flush()
 
     def result(self) -> TreeHashes:
-        """Finish both; nothing can be appended afterwards."""
-        self._flush()
-        self._queue.put(None)
-        self._thread.join()
+        """Both, once everything was appended and the ``with`` is over."""
         return TreeHashes(self._exact.hexdigest(), self._content.hexdigest())
 
     def _flush(self) -> None:
