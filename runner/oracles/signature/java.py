@@ -12,10 +12,19 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from runner.oracles.contract import JavaSignature
-from runner.oracles.signature.lines import MAX_BLOCKS, MAX_FRAMES, SIGNATURE_FRAMES, clean, fold, lines_of
+from runner.oracles.signature.lines import (
+    MAX_BLOCKS,
+    MAX_FRAMES,
+    SIGNATURE_FRAMES,
+    clean,
+    fold,
+    from_first,
+    lines_of,
+)
 from runner.oracles.signature.reading import Reading, Searcher, distinct
 
 _SUFFIXES = ("Exception", "Error", "Throwable", "Failure")
+_CLUE = re.compile("|".join(_SUFFIXES))
 _FRAME = re.compile(r"at\s++(?P<method>[^\s(]++)\s*+\(")
 _NAMES = re.compile(r"[\w$.]+")
 _NAME_START = re.compile(r"[A-Za-z_$]")
@@ -50,7 +59,7 @@ class JavaBlock:
 def java_blocks(text: str, reading: Reading) -> list[JavaBlock]:
     """All exceptions of ``text`` in their order, with or without frames."""
     blocks: list[JavaBlock] = []
-    for raw in lines_of(text):
+    for raw in lines_of(from_first(text, _CLUE)):
         line = clean(raw)
         frame = _FRAME.match(line)
         if frame and blocks:

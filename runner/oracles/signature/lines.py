@@ -34,6 +34,12 @@ def lines_of(text: str) -> Iterator[str]:
         yield text[start:min(end, start + MAX_LINE)]
 
 
+def from_first(text: str, clue: re.Pattern[str]) -> str:
+    """``text`` from the line with the first clue on, empty without one: a long log before it costs one search."""
+    found = clue.search(text)
+    return text[text.rfind("\n", 0, found.start()) + 1:] if found else ""
+
+
 def without_colour(line: str) -> str:
     """``line`` without ANSI control sequences."""
     return _CSI.sub("", line) if "\x1b" in line else line

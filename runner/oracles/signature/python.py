@@ -14,7 +14,14 @@ from dataclasses import dataclass, field
 
 from runner.oracles.contract import PythonSignature
 from runner.oracles.signature import python_lines as look
-from runner.oracles.signature.lines import MAX_BLOCKS, MAX_FRAMES, SIGNATURE_FRAMES, clean_python, lines_of
+from runner.oracles.signature.lines import (
+    MAX_BLOCKS,
+    MAX_FRAMES,
+    SIGNATURE_FRAMES,
+    clean_python,
+    from_first,
+    lines_of,
+)
 from runner.oracles.signature.python_place import frame_text
 from runner.oracles.signature.reading import Reading, Searcher, distinct
 
@@ -131,7 +138,7 @@ def python_blocks(text: str, reading: Reading, root: str | None) -> list[PythonB
     ``root`` is the execution root for the rooted frame rule; ``None`` selects the legacy rule.
     """
     reader = _Reader(reading, root)
-    for raw in lines_of(text):
+    for raw in lines_of(from_first(text, look.CLUE)):
         reader.feed(*clean_python(raw))
         if len(reader.blocks) == MAX_BLOCKS:
             break

@@ -11,6 +11,9 @@ from runner.oracles.signature.reading import Reading
 HEADINGS = frozenset({"Traceback (most recent call last):",
                       "Exception Group Traceback (most recent call last):"})
 
+CLUE = re.compile(r"\x1b|Traceback \(most recent call last\):|File [\"']|\.py:\d|(?<![^\s|+\]])E\s")
+"""What a line has that a block can begin with, cleaned or not."""
+
 _FRAME_END = re.compile(r"[\"'], line \d++(?:, in (?P<function>.+))?+$")
 _PACKAGE = re.compile(r"[A-Za-z_]\w*+")
 _CLASS = re.compile(r"[A-Z][A-Za-z0-9_]*+")
