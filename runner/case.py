@@ -13,11 +13,23 @@ BackendName = Literal["host", "docker"]
 
 
 @dataclass(frozen=True, slots=True)
+class RecordedModes:
+    """Permission bits (``mode & 0o7777``): what most files and most directories have, and the exceptions.
+
+    ``others`` holds (percent-escaped path, mode), sorted by path; symbolic links have no mode of their own.
+    """
+
+    file: int
+    directory: int
+    others: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class RecordedPayload:
     """What the report says of its payload.
 
-    ``exact`` and ``content`` are digests under ``scheme``: ``manifest-sha256-v1`` (native) or
-    ``tree-sha256`` (ReproMin's pair, tree-sha256-v2 and tree-content-sha256-v1). Either may be missing.
+    ``exact`` and ``content`` are digests under ``scheme``: ``manifest-sha256-v1`` (native) or ``tree-sha256``
+    (ReproMin's pair, tree-sha256-v2 and tree-content-sha256-v1). Either may be missing, and so may ``modes``.
     """
 
     files: int
@@ -25,6 +37,7 @@ class RecordedPayload:
     scheme: Literal["manifest-sha256-v1", "tree-sha256"]
     exact: str | None = None
     content: str | None = None
+    modes: RecordedModes | None = None
 
 
 @dataclass(frozen=True, slots=True)

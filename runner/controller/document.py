@@ -23,12 +23,13 @@ from runner.evidence.result import (
     StreamRecord,
 )
 from runner.evidence.verdict import Judged, Verdict, VerdictKind
-from runner.payload.fingerprint import Fingerprint
+from runner.payload.fingerprint import Change, Fingerprint
 from runner.payload.seal import SealedPayload
 from runner.sandbox.backends.base import BackendFacts
 from runner.sandbox.image import ResolvedImage
 from runner.sources.environment import environment_sha256
 from runner.sources.fingerprints import FingerprintMatch
+from runner.sources.modes import mode_drift
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,7 @@ def result_of(settled: Settled, found: Findings, run_id: str, started: datetime,
         fingerprint_mode=match.mode, fingerprint_verified=match.verified, expected_fingerprint=match.expected,
         actual_fingerprint=match.actual, expected_content_fingerprint=match.expected_content,
         actual_content_fingerprint=match.actual_content, metadata_drift_possible=match.metadata_drift_possible,
+        mode_drift=_mode_drift(settled, found),
         payload_fingerprint=_fingerprint(found.sealed.fingerprint), payload_unchanged=found.payload_unchanged,
         image=image_record(settled, found.image), policy=policy_record(settled), engine=asdict(found.facts),
         drift=drift_of(settled, found), samples=tuple(sample_of(run) for run in found.judged),
@@ -97,6 +99,19 @@ def _warnings(settled: Settled, found: Findings) -> tuple[str, ...]:
     if settled.backend == "host":
         notes.append("the command ran on this host, outside any sandbox")
     return tuple(notes)
+
+
+def _mode_drift(settled: Settled, found: Findings) -> tuple[ChangeRecord, ...]:
+    """In content mode, the entries whose mode bits differ from what was recorded."""
+    modes = settled.case.payload.modes
+    if modes is None or not found.match.metadata_drift_possible:
+        return ()
+    return _changes(mode_drift(modes, found.sealed.manifest))
+
+
+def _changes(changes: tuple[Change, ...]) -> tuple[ChangeRecord, ...]:
+    return tuple(ChangeRecord(kind=change.kind, path=printable(change.path), detail=change.detail)
+                 for change in changes)
 
 
 def image_record(settled: Settled, image: ResolvedImage | None) -> ImageRecord | None:
@@ -153,9 +168,7 @@ def sample_of(run: Judged) -> Sample:
         stderr=_stream(seen.stderr, f"stderr-{seen.index}.bin"), workspace=seen.workspace,
         volume_before=_fingerprint(seen.before) if seen.before else None,
         volume_after=_fingerprint(seen.after) if seen.after else None,
-        changes=tuple(ChangeRecord(kind=change.kind, path=printable(change.path), detail=change.detail)
-                      for change in seen.changes),
-        changes_note=seen.changes_note,
+        changes=_changes(seen.changes), changes_note=seen.changes_note,
         artifacts=tuple(ArtifactRecord(path=printable(item.path), bytes=len(item.data), sha256=item.sha256)
                         for item in seen.artifacts))
 

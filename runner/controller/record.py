@@ -94,7 +94,6 @@ def record(request: RecordRequest, *, progress: Callable[[Observation], None] = 
         plan = _plan(request, policy, timeout, image, (*request.fixed_env, *given))
         observations = _observe(backend, plan, sealed, progress)
         check_unchanged(sealed)
-        _refuse_unjudgeable(observations)
         contract = _contract(request, observations, matcher)
         _prove(contract, observations, matcher)
     names = tuple(sorted(name for name, _ in given))
@@ -128,23 +127,27 @@ def _plan(request: RecordRequest, policy: Policy, timeout: float, image: Resolve
 
 def _observe(backend: Backend, plan: Plan, sealed: SealedPayload,
              progress: Callable[[Observation], None]) -> tuple[Observation, ...]:
+    """All runs; the first that cannot be judged ends the recording, since the others would change nothing."""
+    def on_run(seen: Observation) -> None:
+        progress(seen)
+        _refuse_unjudgeable(seen)
+
     try:
         with backend.open(plan, sealed) as session:
-            return observe(session, plan, progress)
+            return observe(session, plan, on_run)
     except RunsCut as cut:
         raise (cut.__cause__ or cut) from None
 
 
-def _refuse_unjudgeable(observations: tuple[Observation, ...]) -> None:
+def _refuse_unjudgeable(seen: Observation) -> None:
     """A run that timed out or ran out of something is never accepted, so there is nothing to record."""
-    for seen in observations:
-        status = seen.status
-        if status.cause is Cause.TIMED_OUT or status.cause in RESOURCE_CAUSES:
-            raise NoVerdict(f"run {seen.index} ended as {status.cause}: such a run is never accepted by a replay",
-                            hint="make the failure finish by itself, within the policy's limits")
-        if status.cause not in (Cause.EXITED, Cause.SIGNALED):
-            raise NoVerdict(f"run {seen.index} ended as {status.cause}: {status.detail or 'nothing to record'}",
-                            hint="check that the image has the command")
+    status = seen.status
+    if status.cause is Cause.TIMED_OUT or status.cause in RESOURCE_CAUSES:
+        raise NoVerdict(f"run {seen.index} ended as {status.cause}: such a run is never accepted by a replay",
+                        hint="make the failure finish by itself, within the policy's limits")
+    if status.cause not in (Cause.EXITED, Cause.SIGNALED):
+        raise NoVerdict(f"run {seen.index} ended as {status.cause}: {status.detail or 'nothing to record'}",
+                        hint="check that the image has the command")
 
 
 def _contract(request: RecordRequest, observations: tuple[Observation, ...], matcher: Matcher) -> Contract:

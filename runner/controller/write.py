@@ -13,6 +13,7 @@ from runner.evidence.files import write_atomically
 from runner.payload.treehash import TreeHashes, tree_hashes
 from runner.sandbox.image import ImagePin, ResolvedImage
 from runner.sources.draft import Baseline, RecordedTree, ReportDraft
+from runner.sources.modes import modes_of
 from runner.sources.native.write import write_native
 from runner.sources.repomin.write import write_repomin
 
@@ -35,7 +36,7 @@ def _draft(recording: Recording, tree: TreeHashes | None) -> ReportDraft:
         payload=RecordedTree(name=name, files=sealed.files, bytes=sealed.bytes,
                              entries=sealed.fingerprint.entries, exact=sealed.fingerprint.exact,
                              content=sealed.fingerprint.content, tree_exact=tree.exact if tree else None,
-                             tree_content=tree.content if tree else None),
+                             tree_content=tree.content if tree else None, modes=modes_of(sealed.manifest)),
         environment=recording.environment, execution=_execution(recording),
         baseline=Baseline(runs=runs, matched=runs, exit_code=recording.exit_code))
 

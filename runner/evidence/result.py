@@ -157,6 +157,7 @@ class Result(_Frozen):
     expected_content_fingerprint: str | None = None
     actual_content_fingerprint: str | None = None
     metadata_drift_possible: bool = False
+    mode_drift: tuple[ChangeRecord, ...] = ()
     payload_fingerprint: FingerprintRecord
     payload_unchanged: bool
     docker_image: str | None = None

@@ -21,6 +21,7 @@ def render_text(result: Result, directory: str) -> str:
     if result.verdict != "reproduced":
         lines += [f"why          {printable(reason)}" for reason in result.reasons]
     lines += [f"warning      {printable(note)}" for note in result.warnings]
+    lines += [f"mode         {row.path}: {row.detail}" for row in result.mode_drift[:_SHOWN]]
     lines += [f"drift        {row.what}: recorded {row.recorded}, used {row.used}" for row in result.drift]
     lines += _changes(result)
     lines.append(f"evidence     {printable(directory)}")

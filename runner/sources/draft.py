@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from runner.case import RecordedEnvironment, RecordedExecution
+from runner.case import RecordedEnvironment, RecordedExecution, RecordedModes
 from runner.oracles.contract import Contract
 from runner.workloads.command import CommandWorkload
 
@@ -14,7 +14,7 @@ class RecordedTree:
     """The payload: its directory's name, counts of regular files and of all entries, digests.
 
     ``exact`` and ``content`` are native (``manifest-sha256-v1``); ``tree_exact`` and ``tree_content`` are
-    ReproMin's pair, needed only for its format.
+    ReproMin's pair, needed only for its format; ``modes`` only native reports have.
     """
 
     name: str
@@ -25,6 +25,7 @@ class RecordedTree:
     content: str
     tree_exact: str | None = None
     tree_content: str | None = None
+    modes: RecordedModes | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,6 +108,8 @@ def test_a_read_only_payload_keeps_its_times(report, payload):
     done = replay(report, payload)
     assert (done.code, done.json["fingerprint_mode"]) == (0, "content")
     assert done.json["metadata_drift_possible"] is True
+    assert [(row["path"], row["detail"]) for row in done.json["mode_drift"]] == [
+        ("check.py", "0644 to 0444"), ("rows.txt", "0644 to 0444")]
     after = {path.name: os.stat(path) for path in payload.iterdir()}
     assert {name: (stat.st_atime_ns, stat.st_mtime_ns) for name, stat in after.items()} == \
         {name: (stat.st_atime_ns, stat.st_mtime_ns) for name, stat in before.items()}

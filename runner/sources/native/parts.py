@@ -68,6 +68,8 @@ Array = Annotated[tuple[T, ...], BeforeValidator(_as_tuple)]
 Count = Annotated[int, Field(ge=0, le=MAX_COUNT)]
 Positive = Annotated[int, Field(ge=1, le=MAX_COUNT)]
 Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+Octal = Annotated[str, StringConstraints(pattern=r"^[0-7]{4}$")]
+EscapedPath = Annotated[str, StringConstraints(pattern=r"^[!-~]{1,12288}$")]
 ImageId = Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]
 Short = Annotated[str, StringConstraints(max_length=512), AfterValidator(no_nul)]
 Word = Annotated[str, StringConstraints(min_length=1, max_length=128), AfterValidator(no_nul)]
@@ -92,6 +94,14 @@ class FingerprintPart(Part):
     scheme: Literal["manifest-sha256-v1"]
 
 
+class ModesPart(Part):
+    """Permission bits in octal: of most files, of most directories, and of ``others`` by escaped path."""
+
+    file: Octal
+    directory: Octal
+    others: Annotated[dict[EscapedPath, Octal], Field(max_length=1000)] = Field(default_factory=dict)
+
+
 class PayloadPart(Part):
     """``files`` and ``bytes`` count regular files; ``entries`` counts everything but the root."""
 
@@ -99,6 +109,7 @@ class PayloadPart(Part):
     bytes: Count
     entries: Count
     fingerprint: FingerprintPart
+    modes: ModesPart | None = None
 
 
 class EnvironmentPart(Part):

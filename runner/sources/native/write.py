@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from runner.case import RecordedModes
 from runner.sandbox.image import ImagePin
 from runner.sources.draft import ReportDraft
 from runner.sources.environment import environment_sha256
@@ -27,7 +28,8 @@ def _document(draft: ReportDraft) -> dict[str, object]:
         "tool": {"name": TOOL, "version": draft.tool_version},
         "payload": {"files": payload.files, "bytes": payload.bytes, "entries": payload.entries,
                     "fingerprint": {"exact": payload.exact, "content": payload.content,
-                                    "scheme": "manifest-sha256-v1"}},
+                                    "scheme": "manifest-sha256-v1"},
+                    "modes": _modes(payload.modes)},
         "workload": _workload(draft.workload),
         "oracle": oracle_document(draft.contract),
         "environment": {"names": sorted(environment.names),
@@ -35,6 +37,13 @@ def _document(draft: ReportDraft) -> dict[str, object]:
         "execution": _execution(draft),
         "baseline": {"runs": baseline.runs, "matched": baseline.matched, "exit_code": baseline.exit_code},
     }
+
+
+def _modes(modes: RecordedModes | None) -> dict[str, object] | None:
+    if modes is None:
+        return None
+    return {"file": f"{modes.file:04o}", "directory": f"{modes.directory:04o}",
+            "others": {path: f"{mode:04o}" for path, mode in modes.others}}
 
 
 def _workload(workload: CommandWorkload) -> dict[str, object]:

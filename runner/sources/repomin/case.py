@@ -54,9 +54,11 @@ def to_case(report: RepominReport, *, path: str, sha256: str, exit_code: int | N
 
 def _as_its_client_saw(contract: Contract, execution: Execution) -> Contract:
     """A docker client reports the death by signal N as exit code 128+N, so that is what was recorded there."""
-    if execution.backend != "docker" or not isinstance(contract.signature, ProcessSignature):
-        return contract
-    return replace(contract, signature=replace(contract.signature, signal_as_exit=True))
+    signature = contract.signature
+    if execution.backend == "docker" and isinstance(signature, ProcessSignature) \
+            and signature.process_kind == "exit_code":
+        return replace(contract, signature=replace(signature, signal_as_exit=True))
+    return contract
 
 
 def _check_texts(report: RepominReport) -> None:
