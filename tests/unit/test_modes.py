@@ -2,12 +2,13 @@
 
 import json
 
+from drafts import draft
+
 from runner.payload.fingerprint import Manifest
 from runner.payload.tree import Entry, Kind
 from runner.sources.modes import MAX_OTHERS, mode_drift, modes_of
 from runner.sources.native.parse import dump_native, parse_native
 from runner.sources.native.write import write_native
-from drafts import draft
 
 
 def manifest(**modes):
