@@ -1,0 +1,5 @@
+"""Takes memory until it is killed for it."""
+
+held = []
+while True:
+    held.append(bytearray(16 << 20))
