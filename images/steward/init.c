@@ -38,6 +38,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -169,6 +170,19 @@ static void write_trailer(const unsigned char *nonce, const struct ending *endin
     }
 }
 
+/* gVisor has no close_range, and a million calls of close take it twenty seconds. */
+static void close_others(void)
+{
+    struct rlimit files;
+    int highest = HIGHEST_FD;
+    if (close_range(3, ~0U, 0) == 0)
+        return;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_max < HIGHEST_FD)
+        highest = (int)files.rlim_max;
+    for (int fd = 3; fd < highest; fd++)
+        close(fd);
+}
+
 /* Shields us, and lets go of whatever else we were started with. */
 static void take_cover(void)
 {
@@ -180,9 +194,7 @@ static void take_cover(void)
         refuse("must be PID 1");
     if (fcntl(0, F_GETFD) < 0 || fcntl(1, F_GETFD) < 0 || fcntl(2, F_GETFD) < 0)
         refuse("stdin, stdout and stderr must be open");
-    if (close_range(3, ~0U, 0) < 0)
-        for (int fd = 3; fd < HIGHEST_FD; fd++)
-            close(fd);
+    close_others();
     self.signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
     if (self.signals < 0)
         refuse("no signalfd");

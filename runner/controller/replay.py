@@ -55,7 +55,7 @@ def replay(settled: Settled, *, out: Path | None = None, progress: Progress = la
         facts = backend.probe()
         settled = replace(settled, policy=with_runtime(settled.policy, facts.runtimes))
         if settled.policy.runtime is not None:
-            facts = replace(facts, boundary=f"container ({settled.policy.runtime})")
+            facts = replace(facts, boundary=f"container ({settled.policy.runtime}; seccomp not proved)")
         image = backend.resolve_image(wanted_image(settled) or settled.case.execution.image)
         sealed = seal(settled.request.payload, seal_limits(settled.policy))
         match = check_payload(settled.case, sealed.fingerprint, _tree(settled, sealed), sealed.files, sealed.bytes)

@@ -65,7 +65,8 @@ class Blueprint:
     def steward_memory(self) -> int:
         """Pages of a tmpfs are charged to whoever first writes them: pristine and each clone alive at once."""
         alive = 1 + self.plan.jobs + self.plan.ahead
-        return _STEWARD_BASE + alive * self.footprint
+        base = _STEWARD_BASE if self.plan.policy.runtime is None else 3 * _STEWARD_BASE
+        return base + alive * self.footprint
 
     def steward(self, runs: range) -> ContainerSpec:
         """The trusted helper that holds the volumes of ``runs``."""
@@ -76,7 +77,8 @@ class Blueprint:
             name=self.owner.name(f"steward-{runs.start:04d}"), image_id=self.steward_image.id,
             argv=(*_STEWARD, "--lifetime", str(self.steward_lifetime), "--tools", _STEWARD_TOOLS),
             user=policy.user, workdir="/", hostname="steward",
-            limits=Limits(memory=self.steward_memory, pids=16, cpus=2.0, nofile=4096,
+            # A runtime such as gVisor counts its own threads too.
+            limits=Limits(memory=self.steward_memory, pids=policy.pids if policy.runtime else 16, cpus=2.0, nofile=4096,
                           file_size=max(policy.file_size, policy.work.size), shm=_MIB),
             seccomp=self.seccomp, labels=_sorted(self.owner, "steward"),
             volumes=(VolumeMount(self.pristine(runs.start), "/pristine"), *volumes, tools),

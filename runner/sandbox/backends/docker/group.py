@@ -100,12 +100,14 @@ class Group:
     def _prove_volume(self, volume: MountFacts) -> None:
         work = self._blueprint.plan.policy.work
         capped = volume.total_bytes <= work.size + _SLACK and 0 < volume.inodes <= work.inodes
-        if volume.fstype != "tmpfs" or not capped:
+        # gVisor shows the engine's tmpfs through its file server: the caps are the host's, the flags are not shown.
+        shown_as = "tmpfs" if self._blueprint.plan.policy.runtime is None else "9p"
+        if volume.fstype not in ("tmpfs", shown_as) or not capped:
             raise LimitNotEnforced(f"a work volume is not capped as asked: {volume.fstype}, "
                                    f"{volume.total_bytes} bytes, {volume.inodes} inodes",
                                    hint="this engine ignores tmpfs options; use another one")
         missing = _REQUIRED_FLAGS - set(volume.options)
-        if missing:
+        if missing and volume.fstype == "tmpfs":
             raise LimitNotEnforced(f"a work volume is mounted without {', '.join(sorted(missing))}",
                                    hint="this engine drops mount options; use another one")
 
