@@ -43,6 +43,8 @@ class Findings:
     judged: tuple[Judged, ...]
     verdict: Verdict
     payload_unchanged: bool
+    error: str | None = None
+    cleanup: str = "complete"
 
 
 def result_of(settled: Settled, found: Findings, run_id: str, started: datetime, finished: datetime,
@@ -73,6 +75,7 @@ def result_of(settled: Settled, found: Findings, run_id: str, started: datetime,
         payload_fingerprint=_fingerprint(found.sealed.fingerprint), payload_unchanged=found.payload_unchanged,
         image=image_record(settled, found.image), policy=policy_record(settled), engine=asdict(found.facts),
         drift=drift_of(settled, found), samples=tuple(sample_of(run) for run in found.judged),
+        error=found.error, cleanup=found.cleanup,
         docker_image=found.image.name if found.image else None,
         docker_image_id=found.image.id if found.image else None,
         docker_network=settled.network if found.image else None,

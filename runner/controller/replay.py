@@ -23,7 +23,7 @@ from runner.oracles.trivial import trivial_reasons
 from runner.payload.seal import SealedPayload, SealLimits, check_unchanged, seal
 from runner.payload.treehash import TreeHashes, tree_hashes
 from runner.sandbox.backends import open_backend
-from runner.sandbox.backends.base import Backend, BackendFacts, Plan
+from runner.sandbox.backends.base import CLEANUP_INCOMPLETE, Backend, BackendFacts, Plan
 from runner.sandbox.image import ResolvedImage
 from runner.sandbox.policy import Policy, with_runtime
 from runner.sources.fingerprints import FingerprintMatch, check_payload
@@ -134,6 +134,8 @@ def _run_all(backend: Backend, plan: Plan, sealed: SealedPayload,
             if observation.index not in seen:
                 once(observation)
         if isinstance(cut.__cause__, RunnerError) and not isinstance(cut.__cause__, Interrupted):
+            for note in getattr(cut, "__notes__", []):
+                cut.__cause__.add_note(note)
             return cut.__cause__
         raise (cut.__cause__ or cut) from None
     except Interrupted:
@@ -151,4 +153,11 @@ def _conclude(settled: Settled, facts: BackendFacts, image: ResolvedImage | None
     else:
         verdict = Verdict(VerdictKind.NO_VERDICT, fault.exit_code, (fault.message,))
     return Findings(facts=facts, image=image, sealed=sealed, match=match, judged=judged, verdict=verdict,
-                    payload_unchanged=not isinstance(fault, PayloadChanged))
+                    payload_unchanged=not isinstance(fault, PayloadChanged),
+                    error=fault.message if fault is not None else None,
+                    cleanup=_cleanup(fault))
+
+
+def _cleanup(fault: RunnerError | None) -> str:
+    notes: list[str] = getattr(fault, "__notes__", [])
+    return CLEANUP_INCOMPLETE if CLEANUP_INCOMPLETE in notes else "complete"

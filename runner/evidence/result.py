@@ -170,6 +170,7 @@ class Result(_Frozen):
     engine: dict[str, Any]
     drift: tuple[Drift, ...] = ()
     samples: tuple[Sample, ...] = ()
+    error: str | None = None
     cleanup: str = "complete"
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
 
-from runner.errors import UsageError, printable
+from runner.errors import SetupError, UsageError, printable
 from runner.evidence.files import write_atomically
 from runner.evidence.leftovers import PARTIAL_SUFFIX, hold
 from runner.evidence.observation import Observation, Stream
@@ -72,12 +72,16 @@ class RunDirectory:
             self.write(name, stream.kept)
 
     def write(self, name: str, data: bytes) -> None:
-        """Write one file of the evidence; ``name`` is ours, never a name from the payload."""
+        """Write one file of the evidence; ``name`` is ours, never a name from the payload. Raises SetupError."""
         target = self._partial / name
-        target.parent.mkdir(parents=True, exist_ok=True, mode=_DIRECTORY_MODE)
-        descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _FILE_MODE)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True, mode=_DIRECTORY_MODE)
+            descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _FILE_MODE)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(data)
+        except OSError as error:
+            raise SetupError(f"the evidence cannot be written to {printable(str(self.path))}: {error.strerror}",
+                             hint="make room, or choose another place with --out") from None
 
     def finish(self, result: Result) -> Path:
         """Write the result and put the directory in its place. Raises UsageError, SetupError."""

@@ -25,6 +25,10 @@ from runner.sandbox.image import ImagePin, ResolvedImage
 from runner.sandbox.policy import Policy
 
 
+CLEANUP_INCOMPLETE = "some of it could not be removed; the next sweep will"
+"""Note on an exception that leaves a session whose clean-up failed as well."""
+
+
 @dataclass(frozen=True, slots=True)
 class BackendFacts:
     """What was found out about the place where code will run; all of it goes into the evidence.
@@ -147,4 +151,8 @@ class Backend(Protocol):
         """
 
     def open(self, plan: Plan, sealed: SealedPayload) -> AbstractContextManager[Session]:
-        """Put the sealed payload, once; on exit nothing is left. Raises SetupError."""
+        """Put the sealed payload, once; on exit nothing is left. Raises SetupError.
+
+        When the body raises and the clean-up fails too, the body's exception passes with the note
+        :data:`CLEANUP_INCOMPLETE`.
+        """

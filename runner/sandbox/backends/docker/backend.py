@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
@@ -11,7 +11,7 @@ import docker
 
 from runner.errors import LimitNotEnforced, SetupError
 from runner.payload.seal import SealedPayload
-from runner.sandbox.backends.base import BackendFacts, Plan
+from runner.sandbox.backends.base import CLEANUP_INCOMPLETE, BackendFacts, Plan
 from runner.sandbox.backends.docker.blueprint import Blueprint, footprint
 from runner.sandbox.backends.docker.engine import connect
 from runner.sandbox.backends.docker.facts import probe_engine
@@ -62,10 +62,12 @@ class DockerBackend:
         session = DockerSession(self._api, blueprint, sealed)
         try:
             yield session
-        except BaseException:
-            # The first fault is what counts; what cannot be removed now is labelled, and swept later.
-            with suppress(SetupError):
+        except BaseException as error:
+            try:
                 session.close()
+            except SetupError:
+                # The first fault is what counts; what cannot be removed now is labelled, and swept later.
+                error.add_note(CLEANUP_INCOMPLETE)
             raise
         session.close()
 
