@@ -24,7 +24,6 @@ from runner.sandbox.exit import ExitStatus
 from runner.sandbox.image import ImagePin, ResolvedImage
 from runner.sandbox.policy import Policy
 
-
 CLEANUP_INCOMPLETE = "some of it could not be removed; the next sweep will"
 """Note on an exception that leaves a session whose clean-up failed as well."""
 
