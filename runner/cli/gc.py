@@ -25,12 +25,14 @@ def command(grace: float, runs_dir: str, as_json: bool) -> None:
 
     with ending(as_json=as_json):
         folders = sweep_directories(Path(tempfile.gettempdir()), Path(runs_dir), grace)
+        for name in () if as_json else folders:
+            click.echo(f"removed {printable(name)}")
         swept = sweep(connect(), grace)
         if as_json:
             click.echo(json.dumps({"containers": swept.containers, "directories": folders,
                                    "volumes": swept.volumes}, sort_keys=True))
             return
-        for name in (*swept.containers, *swept.volumes, *folders):
+        for name in (*swept.containers, *swept.volumes):
             click.echo(f"removed {printable(name)}")
         click.echo(f"{len(swept.containers)} containers, {len(swept.volumes)} volumes and {len(folders)} "
                    "directories removed")

@@ -94,10 +94,10 @@ def _report(error: RunnerError, arguments: list[str]) -> None:
 
 
 def _internal_error(error: Exception, arguments: list[str]) -> None:
-    if os.environ.get("RUNNER_DEBUG"):
+    if os.environ.get("SANDBOX_RUNNER_DEBUG"):
         raise error
     _report(RunnerError(f"internal error: {type(error).__name__}: {error}".replace("\n", " ")[:500],
-                        hint="this is a bug of runner: please report it; RUNNER_DEBUG=1 shows where"), arguments)
+                        hint="a bug of runner: please report it; SANDBOX_RUNNER_DEBUG=1 shows where"), arguments)
 
 
 def _usage_error(error: click.ClickException, arguments: list[str]) -> None:

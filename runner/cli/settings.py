@@ -13,8 +13,11 @@ from typing import Any
 from runner.errors import UsageError, printable
 
 _BY_VARIABLE = frozenset({"runs", "jobs", "timeout", "policy", "out", "quiet", "backend"})
-_BY_FILE = frozenset({"runs", "jobs", "timeout", "policy", "quiet"})
-_NOT_SETTINGS = frozenset({"RUNNER_DEBUG"})
+_BY_FILE = frozenset({"runs", "jobs", "policy", "quiet"})
+_FOREIGN = frozenset({"ALLOW_RUNASROOT", "ARCH", "DEBUG", "ENVIRONMENT", "NAME", "OS", "PERFLOG", "TEMP", "TOOL_CACHE",
+                      "TRACKING_ID", "USER", "WORKSPACE"})
+"""Variables with our prefix that GitHub's own runner sets in every job."""
+
 _PREFIX = "RUNNER_"
 _MAX_FILE = 1 << 16
 
@@ -27,9 +30,10 @@ def settings(environ: Mapping[str, str], folder: Path) -> dict[str, Any]:
 def _from_variables(environ: Mapping[str, str]) -> dict[str, Any]:
     found = {}
     for variable in sorted(environ):
-        if not variable.startswith(_PREFIX) or variable in _NOT_SETTINGS:
+        name = variable.removeprefix(_PREFIX)
+        if not variable.startswith(_PREFIX) or name in _FOREIGN:
             continue
-        key = variable.removeprefix(_PREFIX).lower()
+        key = name.lower()
         if key not in _BY_VARIABLE:
             raise UsageError(f"the variable {printable(variable)} is not a setting",
                              hint=f"known: {', '.join(_PREFIX + name.upper() for name in sorted(_BY_VARIABLE))}")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
 
 from runner import __version__
 from runner.controller.settle import Settled
-from runner.errors import printable
+from runner.errors import ExitCode, printable
 from runner.evidence.observation import Stream
 from runner.evidence.result import (
     ArtifactRecord,
@@ -25,8 +25,9 @@ from runner.evidence.result import (
 from runner.evidence.verdict import Judged, Verdict, VerdictKind
 from runner.payload.fingerprint import Change, Fingerprint
 from runner.payload.seal import SealedPayload
-from runner.sandbox.backends.base import BackendFacts
+from runner.sandbox.backends.base import BackendFacts, Plan
 from runner.sandbox.image import ResolvedImage
+from runner.sandbox.seccomp import profile_sha256
 from runner.sources.environment import environment_sha256
 from runner.sources.fingerprints import FingerprintMatch
 from runner.sources.modes import mode_drift
@@ -38,11 +39,12 @@ class Findings:
 
     facts: BackendFacts
     image: ResolvedImage | None
+    plan: Plan
     sealed: SealedPayload
     match: FingerprintMatch
     judged: tuple[Judged, ...]
-    verdict: Verdict
-    payload_unchanged: bool
+    verdict: Verdict = field(default_factory=lambda: Verdict(VerdictKind.NO_VERDICT, ExitCode.NOTHING_JUDGED, ()))
+    payload_unchanged: bool = True
     error: str | None = None
     cleanup: str = "complete"
 
@@ -65,7 +67,8 @@ def result_of(settled: Settled, found: Findings, run_id: str, started: datetime,
         command=printable(case.workload.display), holdout_status=case.holdout_status,
         backend=settled.backend, recorded_backend=case.execution.backend, oracle_mode=case.contract.mode,
         oracle_source=case.contract_source, timeout_seconds=settled.timeout,
-        timeout_source=settled.timeout_source, runs=settled.request.runs, passes=passes,
+        timeout_source=settled.timeout_source, runs=settled.request.runs, jobs=found.plan.jobs,
+        started_ahead=found.plan.ahead, passes=passes,
         failures=settled.request.runs - passes, ambient_environment_pinned=docker,
         environment_names=case.environment.names,
         fingerprint_mode=match.mode, fingerprint_verified=match.verified, expected_fingerprint=match.expected,
@@ -132,7 +135,8 @@ def image_record(settled: Settled, image: ResolvedImage | None) -> ImageRecord |
 def policy_record(settled: Settled) -> PolicyRecord:
     """The policy in force."""
     policy = settled.policy
-    return PolicyRecord(name=policy.name, sha256=policy.digest(), effective=policy.model_dump(mode="json"))
+    return PolicyRecord(name=policy.name, sha256=policy.digest(),
+                        seccomp_sha256=profile_sha256(policy.seccomp), effective=policy.model_dump(mode="json"))
 
 
 def drift_of(settled: Settled, found: Findings) -> tuple[Drift, ...]:

@@ -12,7 +12,7 @@ from runner.case import RecordedEnvironment, RequestedLimits
 from runner.controller.observe import RunsCut, observe
 from runner.controller.replay import seal_limits
 from runner.errors import FlakyFailure, NoVerdict, UsageError
-from runner.evidence.observation import Observation
+from runner.evidence.observation import Observation, Workspace
 from runner.oracles.contract import Contract
 from runner.oracles.judge import Judgement, judge
 from runner.oracles.match import Matcher
@@ -145,9 +145,14 @@ def _refuse_unjudgeable(seen: Observation) -> None:
     if status.cause is Cause.TIMED_OUT or status.cause in RESOURCE_CAUSES:
         raise NoVerdict(f"run {seen.index} ended as {status.cause}: such a run is never accepted by a replay",
                         hint="make the failure finish by itself, within the policy's limits")
+    if status.cause is Cause.NOT_STARTED:
+        raise UsageError(f"nothing ran: {status.detail}", hint="check that the image has the command")
+    if seen.workspace in (Workspace.FULL_BYTES, Workspace.FULL_INODES):
+        raise NoVerdict(f"run {seen.index} filled its work volume: what failed may be the sandbox's limit",
+                        hint="name a --policy with a larger work volume")
     if status.cause not in (Cause.EXITED, Cause.SIGNALED):
         raise NoVerdict(f"run {seen.index} ended as {status.cause}: {status.detail or 'nothing to record'}",
-                        hint="check that the image has the command")
+                        hint="try again; `runner doctor` checks the engine")
 
 
 def _contract(request: RecordRequest, observations: tuple[Observation, ...], matcher: Matcher) -> Contract:
@@ -158,6 +163,9 @@ def _contract(request: RecordRequest, observations: tuple[Observation, ...], mat
                            hint="fix what varies (time, random seeds, order), then record again")
     contract = propose_contract(observations, matcher, wanted).contract
     reasons = trivial_reasons(contract, matcher)
+    if request.match and not reasons:
+        # A pattern that anything meets is a mistake, also where a signature makes up for it.
+        reasons = trivial_reasons(Contract(contract.exit_code, request.match), matcher)
     if reasons:
         raise UsageError(f"the contract would be trivial: {reasons[0]}",
                          hint="name what is specific to the failure with --match or --exit-code")

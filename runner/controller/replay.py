@@ -16,7 +16,7 @@ from runner.evidence.observation import Observation
 from runner.evidence.result import Result
 from runner.evidence.store import RunDirectory, new_run_id
 from runner.evidence.verdict import Judged, Verdict, VerdictKind, decide
-from runner.oracles.judge import judge
+from runner.oracles.judge import judge, unjudged
 from runner.oracles.match import Matcher
 from runner.oracles.signature.surefire import SUREFIRE_GLOB
 from runner.oracles.trivial import trivial_reasons
@@ -26,7 +26,7 @@ from runner.sandbox.backends import open_backend
 from runner.sandbox.backends.base import CLEANUP_INCOMPLETE, Backend, BackendFacts, Plan
 from runner.sandbox.image import ResolvedImage
 from runner.sandbox.policy import Policy, with_runtime
-from runner.sources.fingerprints import FingerprintMatch, check_payload
+from runner.sources.fingerprints import check_payload
 
 _AHEAD = 2
 Progress = Callable[[Judged], None]
@@ -54,8 +54,7 @@ def replay(settled: Settled, *, out: Path | None = None, progress: Progress = la
         backend = backend or open_backend(settled.backend, inherit_env=settled.request.inherit_env)
         facts = backend.probe()
         settled = replace(settled, policy=with_runtime(settled.policy, facts.runtimes))
-        if settled.policy.runtime is not None:
-            facts = replace(facts, boundary=f"container ({settled.policy.runtime}; seccomp not proved)")
+        facts = _as_used(facts, settled.policy)
         image = backend.resolve_image(wanted_image(settled) or settled.case.execution.image)
         sealed = seal(settled.request.payload, seal_limits(settled.policy))
         match = check_payload(settled.case, sealed.fingerprint, _tree(settled, sealed), sealed.files, sealed.bytes)
@@ -63,12 +62,19 @@ def replay(settled: Settled, *, out: Path | None = None, progress: Progress = la
         judged: list[Judged] = []
 
         def on_run(observation: Observation) -> None:
-            run = _judge(settled, observation, matcher)
+            try:
+                run = _judge(settled, observation, matcher)
+            except RunnerError as error:
+                # A runaway pattern ends the replay, yet what was run is evidence.
+                judged.append(Judged(directory.keep(observation), unjudged(error.message)))
+                raise
             judged.append(Judged(directory.keep(run.observation), run.judgement))
             progress(judged[-1])
 
-        fault = _run_all(backend, plan_of(settled, image), sealed, on_run)
-        findings = _conclude(settled, facts, image, sealed, match, tuple(judged), fault)
+        plan = plan_of(settled, image)
+        fault = _run_all(backend, plan, sealed, on_run)
+        findings = _conclude(settled, Findings(
+            facts=facts, image=image, plan=plan, sealed=sealed, match=match, judged=tuple(judged)), fault)
         result = result_of(settled, findings, run_id, started, datetime.now(UTC), warnings)
         directory.write("manifest.txt", sealed.manifest.render(exact=True))
         return Replayed(result, directory.finish(result), fault)
@@ -77,6 +83,15 @@ def replay(settled: Settled, *, out: Path | None = None, progress: Progress = la
 def _matching_budget(settled: Settled) -> float:
     """Seconds for all searches together, so that a runaway pattern ends in an error rather than a hang."""
     return 10.0 + 0.1 * settled.request.runs
+
+
+def _as_used(facts: BackendFacts, policy: Policy) -> BackendFacts:
+    """Another runtime is another boundary; gVisor ignores seccomp profiles unless it is told not to."""
+    if policy.runtime is None:
+        return facts
+    held = tuple(limit for limit in facts.enforced if limit != "seccomp")
+    return replace(facts, boundary=f"container ({policy.runtime})", enforced=held,
+                   not_enforced=(*facts.not_enforced, "seccomp"))
 
 
 def seal_limits(policy: Policy) -> SealLimits:
@@ -145,19 +160,16 @@ def _run_all(backend: Backend, plan: Plan, sealed: SealedPayload,
     return None
 
 
-def _conclude(settled: Settled, facts: BackendFacts, image: ResolvedImage | None, sealed: SealedPayload,
-              match: FingerprintMatch, judged: tuple[Judged, ...], fault: RunnerError | None) -> Findings:
-    judged = tuple(sorted(judged, key=lambda run: run.observation.index))
+def _conclude(settled: Settled, found: Findings, fault: RunnerError | None) -> Findings:
+    judged = tuple(sorted(found.judged, key=lambda run: run.observation.index))
     if fault is None:
-        verdict = decide(judged, settled.request.runs, settled.clamped)
-    else:
-        verdict = Verdict(VerdictKind.NO_VERDICT, fault.exit_code, (fault.message,))
-    return Findings(facts=facts, image=image, sealed=sealed, match=match, judged=judged, verdict=verdict,
-                    payload_unchanged=not isinstance(fault, PayloadChanged),
-                    error=fault.message if fault is not None else None,
-                    cleanup=_cleanup(fault))
+        return replace(found, judged=judged, verdict=decide(judged, settled.request.runs, settled.clamped))
+    said = (fault.message, f"what to do: {fault.hint}") if fault.hint else (fault.message,)
+    return replace(found, judged=judged, verdict=Verdict(VerdictKind.NO_VERDICT, fault.exit_code, said),
+                   payload_unchanged=not isinstance(fault, PayloadChanged), error=fault.message,
+                   cleanup=_cleanup(fault))
 
 
-def _cleanup(fault: RunnerError | None) -> str:
+def _cleanup(fault: RunnerError) -> str:
     notes: list[str] = getattr(fault, "__notes__", [])
     return CLEANUP_INCOMPLETE if CLEANUP_INCOMPLETE in notes else "complete"

@@ -10,13 +10,16 @@ from runner.case import RecordedExecution
 from runner.controller.record import Recording
 from runner.controller.replay import seal_limits
 from runner.evidence.files import write_atomically
+from runner.images.lock import read_lock
 from runner.payload.treehash import TreeHashes, tree_hashes
+from runner.resources import data_dir
 from runner.sandbox.image import ImagePin, ResolvedImage
 from runner.sources.draft import Baseline, RecordedTree, ReportDraft
 from runner.sources.modes import modes_of
 from runner.sources.native.write import write_native
 from runner.sources.repomin.write import write_repomin
 
+_TOOLS = ("coreutils", "dash", "git", "libc6", "python3")
 ReportFormat = Literal["native", "repomin"]
 
 
@@ -52,4 +55,12 @@ def _pin(image: ResolvedImage | None) -> ImagePin | None:
     if image is None:
         return None
     manifest = image.digests[0] if image.digests else ""
-    return ImagePin(id=image.id, name=image.name, platform=image.platform, manifest=manifest)
+    return ImagePin(id=image.id, name=image.name, platform=image.platform, manifest=manifest,
+                    tools=_tools(image))
+
+
+def _tools(image: ResolvedImage) -> tuple[tuple[str, str], ...]:
+    """Versions of what a command is likely to use, where we know them: in our own images."""
+    record = read_lock(data_dir("images")).by_digest(image.id)
+    packages = record.packages if record is not None else {}
+    return tuple((name, packages[name]) for name in _TOOLS if name in packages)

@@ -32,7 +32,13 @@ def sweep_directories(temporary: Path, runs: Path, grace: float) -> tuple[str, .
 
     Only directories of this user, by exact name pattern, untouched for ``grace`` seconds. Returns their paths.
     """
-    candidates = [*_named(temporary, HOST_PREFIX, ""), *_named(runs, PARTIAL_PREFIX, PARTIAL_SUFFIX)]
+    copies = [str(path) for path in _named(temporary, HOST_PREFIX, "") if _remove_abandoned(path, grace)]
+    return (*copies, *sweep_partial(runs, grace))
+
+
+def sweep_partial(runs: Path, grace: float) -> tuple[str, ...]:
+    """Like :func:`sweep_directories`, for unfinished evidence alone."""
+    candidates = _named(runs, PARTIAL_PREFIX, PARTIAL_SUFFIX)
     return tuple(str(path) for path in candidates if _remove_abandoned(path, grace))
 
 

@@ -99,6 +99,7 @@ class PolicyRecord(_Frozen):
 
     name: str
     sha256: str
+    seccomp_sha256: str
     effective: dict[str, Any]
 
 
@@ -144,6 +145,8 @@ class Result(_Frozen):
     timeout_seconds: float
     timeout_source: Literal["override", "report", "default"]
     runs: int
+    jobs: int
+    started_ahead: int
     passes: int
     failures: int
     fresh_repository_copy_per_run: Literal[True] = True

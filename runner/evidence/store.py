@@ -12,13 +12,14 @@ from typing import Self
 
 from runner.errors import SetupError, UsageError, printable
 from runner.evidence.files import write_atomically
-from runner.evidence.leftovers import PARTIAL_SUFFIX, hold
+from runner.evidence.leftovers import PARTIAL_SUFFIX, hold, sweep_partial
 from runner.evidence.observation import Observation, Stream
 from runner.evidence.result import Result
 
 DEFAULT_ROOT = Path(".runner/runs")
 _DIRECTORY_MODE = 0o700
 _FILE_MODE = 0o600
+_GRACE_SECONDS = 60.0
 
 
 def new_run_id(now: datetime | None = None) -> str:
@@ -45,6 +46,7 @@ class RunDirectory:
                              hint="name a new directory with --out")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=_DIRECTORY_MODE)
+            sweep_partial(self.path.parent, _GRACE_SECONDS)
             self._partial.mkdir(mode=_DIRECTORY_MODE)
             self._held = hold(self._partial)
         except OSError as error:

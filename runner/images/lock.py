@@ -61,11 +61,15 @@ class ImagesLock(BaseModel):
 
     def other_name(self, digest: str) -> str | None:
         """The manifest digest of an image named by its config digest, or the other way round."""
-        for platforms in self.images.values():
-            for record in platforms.values():
-                if digest in (record.id, record.manifest):
-                    return record.manifest if digest == record.id else record.id
-        return None
+        record = self.by_digest(digest)
+        if record is None:
+            return None
+        return record.manifest if digest == record.id else record.id
+
+    def by_digest(self, digest: str) -> ImageRecord | None:
+        """The build that has this config or manifest digest."""
+        records = (record for platforms in self.images.values() for record in platforms.values())
+        return next((record for record in records if digest in (record.id, record.manifest)), None)
 
 
 def parse_lock(raw: bytes, where: str) -> ImagesLock:

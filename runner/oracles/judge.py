@@ -58,6 +58,11 @@ def judge(contract: Contract, observation: Observation, matcher: Matcher,
     return Judgement(reason is None, reason, _outcome(reason), expected, status.returncode, detail, cause)
 
 
+def unjudged(why: str) -> Judgement:
+    """The judgement of a run that could not be judged; ``why`` in plain words."""
+    return Judgement(False, "no_verdict", "no_verdict", detail=why)
+
+
 def _expected(contract: Contract) -> int | None:
     """A process signature says how the process ends, so no exit code is pinned beside it."""
     return None if isinstance(contract.signature, ProcessSignature) else contract.exit_code

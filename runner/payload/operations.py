@@ -16,6 +16,7 @@ from runner.payload import frames
 from runner.payload.copy import OWN_TREE, clone, unpack, wipe
 from runner.payload.fingerprint import Change, Fingerprint, Manifest
 from runner.payload.inbox import Inbox
+from runner.payload.limits import held_limits
 from runner.payload.mounts import mount_of
 from runner.payload.tree import SealLimits
 from runner.payload.volume import MAX_READ, WORKED_TREE, Collector, changes_since, look
@@ -67,7 +68,7 @@ class Operations:
             self._inbox.drain()
 
     def hello(self) -> Fields:
-        """An ITEM for pristine and for each volume; then protocol and the SHA-256 of the init."""
+        """An ITEM for pristine and for each volume; then protocol, SHA-256 of the init, limits (empty: unknown)."""
         paths = [self._places.pristine]
         while len(paths) <= frames.MAX_VOLUMES and os.path.isdir(self._places.volume(len(paths))):
             paths.append(self._places.volume(len(paths)))
@@ -76,7 +77,8 @@ class Operations:
             self._send(frames.encode(frames.ITEM, frames.decimal(status.f_blocks * status.f_frsize),
                                      frames.decimal(status.f_files), frames.text(mount.fstype),
                                      frames.text(",".join(mount.options))))
-        return frames.decimal(frames.PROTOCOL), _digest_of(f"{self._places.tools}/init")
+        held = [b"" if limit is None else frames.decimal(limit) for limit in held_limits()]
+        return frames.decimal(frames.PROTOCOL), _digest_of(f"{self._places.tools}/init"), *held
 
     def put(self, *limits: bytes) -> Fields:
         """Unpack the stream into pristine, once; answers the fingerprint of what is there then."""

@@ -17,6 +17,7 @@ from runner.evidence.observation import Artifact
 from runner.payload import frames
 from runner.payload.fingerprint import Change, ChangeKind, Fingerprint
 from runner.payload.frames import Frame, FrameError, number
+from runner.payload.limits import HeldLimits
 from runner.payload.seal import SealedPayload
 
 _KINDS: dict[str, ChangeKind] = {kind: kind for kind in get_args(ChangeKind)}
@@ -53,6 +54,7 @@ class StewardHello(NamedTuple):
     pristine: MountFacts
     volumes: tuple[MountFacts, ...]
     init_sha256: str
+    limits: HeldLimits
 
 
 class ChangeList(NamedTuple):
@@ -102,10 +104,12 @@ class Steward:
                 mounts.append(MountFacts(number(total), number(inodes), _text(fstype),
                                          tuple(_text(options).split(","))))
                 _require(len(mounts) <= frames.MAX_VOLUMES + 1, "too many volumes")
-            protocol, digest = talk.result
+            protocol, digest, *held = talk.result
             _require(number(protocol) == frames.PROTOCOL, "it speaks another protocol")
             _require(bool(mounts) and (not digest or _is_digest(_text(digest))), "its hello is malformed")
-            return StewardHello(frames.PROTOCOL, mounts[0], tuple(mounts[1:]), _text(digest))
+            _require(len(held) == len(HeldLimits._fields), "its hello is malformed")
+            limits = HeldLimits(*[number(limit) if limit else None for limit in held])
+            return StewardHello(frames.PROTOCOL, mounts[0], tuple(mounts[1:]), _text(digest), limits)
 
     def put(self, sealed: SealedPayload) -> Fingerprint:
         """Send the payload, once; returns the fingerprint of what arrived, read back from there.

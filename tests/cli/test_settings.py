@@ -16,7 +16,8 @@ def test_a_project_file_is_read_too(tmp_path):
     assert settings({}, tmp_path) == {"jobs": 2}
 
 
-@pytest.mark.parametrize("key", ["yes", "backend", "docker_network", "docker-image", "env", "inherit_env", "nonsense"])
+@pytest.mark.parametrize("key", ["yes", "backend", "docker_network", "docker-image", "env", "inherit_env", "timeout",
+                                 "nonsense"])
 def test_a_file_cannot_widen_anything(tmp_path, key):
     (tmp_path / "runner.toml").write_text(f'{key} = "host"\n')
     with pytest.raises(UsageError, match=r"runner\.toml"):
@@ -28,6 +29,11 @@ def test_a_file_cannot_name_a_policy_file(tmp_path, policy):
     (tmp_path / "runner.toml").write_text(f'policy = "{policy}"\n')
     with pytest.raises(UsageError, match="built-in policy"):
         settings({}, tmp_path)
+
+
+def test_a_hosted_ci_job_is_not_a_mistake(tmp_path):
+    hosted = {"RUNNER_OS": "Linux", "RUNNER_TEMP": "/t", "RUNNER_DEBUG": "1", "RUNNER_NAME": "x"}
+    assert settings(hosted, tmp_path) == {}
 
 
 def test_an_unknown_variable_names_itself(tmp_path):

@@ -9,7 +9,7 @@ from typing import Final
 
 import docker
 
-from runner.errors import LimitNotEnforced, SetupError
+from runner.errors import Interrupted, LimitNotEnforced, SetupError
 from runner.payload.seal import SealedPayload
 from runner.sandbox.backends.base import CLEANUP_INCOMPLETE, BackendFacts, Plan
 from runner.sandbox.backends.docker.blueprint import Blueprint, footprint
@@ -35,6 +35,7 @@ class DockerBackend:
     def __init__(self, api: docker.APIClient | None = None) -> None:
         self._api = api if api is not None else connect()
         self._facts: BackendFacts | None = None
+        self._steward: ResolvedImage | None = None
 
     def probe(self) -> BackendFacts:
         """Ask the engine once. Raises EngineUnavailable."""
@@ -43,10 +44,19 @@ class DockerBackend:
         return self._facts
 
     def resolve_image(self, wanted: ImagePin | str | None) -> ResolvedImage:
-        """By ID for a pin, by name for a person's choice, our command image for neither. Never pulls."""
+        """By ID for a pin, by name for a person's choice, our command image for neither. Never pulls.
+
+        The steward's image is looked up too, so that a missing one is told before anything is done.
+        """
+        self._steward_image()
         if wanted is None:
             return local_image(self._api, "command", platform=self.probe().platform)
         return find_image(self._api, wanted, platform=self.probe().platform)
+
+    def _steward_image(self) -> ResolvedImage:
+        if self._steward is None:
+            self._steward = local_image(self._api, "steward", platform=self.probe().platform)
+        return self._steward
 
     @contextmanager
     def open(self, plan: Plan, sealed: SealedPayload) -> Iterator[DockerSession]:
@@ -55,21 +65,21 @@ class DockerBackend:
         self._refuse_unenforced(plan.policy, facts)
         sweep(self._api)
         blueprint = Blueprint(plan=plan, owner=Ownership(lifetime=0.0), seccomp=profile_text(plan.policy.seccomp),
-                              steward_image=local_image(self._api, "steward", platform=facts.platform),
+                              steward_image=self._steward_image(),
                               footprint=footprint(sealed), entries=len(sealed.manifest.entries))
         blueprint = replace(blueprint, owner=Ownership(blueprint.steward_lifetime + _EXPIRY_MARGIN))
         self._admit(blueprint)
         session = DockerSession(self._api, blueprint, sealed)
         try:
-            yield session
-        except BaseException as error:
             try:
-                session.close()
-            except SetupError:
-                # The first fault is what counts; what cannot be removed now is labelled, and swept later.
-                error.add_note(CLEANUP_INCOMPLETE)
+                yield session
+            except BaseException as error:
+                _close_after(error, session)
+                raise
+            session.close()
+        except Interrupted as interrupt:
+            _close_after(interrupt, session)  # it may have hit the closing itself; there is never a second one
             raise
-        session.close()
 
     def _refuse_unenforced(self, policy: Policy, facts: BackendFacts) -> None:
         missing = [name for name in facts.not_enforced if name not in policy.accept_unenforced]
@@ -91,3 +101,11 @@ class DockerBackend:
         if needed > total:
             raise LimitNotEnforced(f"{plan.jobs} runs at once may need {needed >> 20} MiB, the engine's host has "
                                    f"{total >> 20} MiB", hint="lower --jobs, or use a smaller policy")
+
+
+def _close_after(error: BaseException, session: DockerSession) -> None:
+    """The first fault is what counts; what cannot be removed now is labelled, and swept later."""
+    try:
+        session.close()
+    except SetupError:
+        error.add_note(CLEANUP_INCOMPLETE)

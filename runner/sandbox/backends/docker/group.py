@@ -8,6 +8,7 @@ import docker
 
 from runner.errors import ImageUnavailable, LimitNotEnforced, SeedMismatch, StewardLost
 from runner.payload.fingerprint import Fingerprint
+from runner.payload.limits import HeldLimits
 from runner.payload.seal import SealedPayload
 from runner.sandbox.backends.docker.blueprint import Blueprint
 from runner.sandbox.backends.docker.channel import StewardChannel
@@ -93,9 +94,22 @@ class Group:
                                    hint="`runner images build` makes it anew")
         if len(hello.volumes) != len(self.runs):
             raise StewardLost(f"the steward holds {len(hello.volumes)} volumes, not {len(self.runs)}")
+        self._prove_limits(hello.limits)
         if "work" not in policy.accept_unenforced:
             for volume in hello.volumes:
                 self._prove_volume(volume)
+
+    def _prove_limits(self, held: HeldLimits) -> None:
+        """The steward's own limits, made by the same render as a workload's: what holds for it holds for them."""
+        asked = self._blueprint.steward(self.runs).limits
+        wanted = {"memory": asked.memory, "pids": asked.pids, "cpu_milli": int(asked.cpus * 1000),
+                  "nofile": asked.nofile, "file_size": asked.file_size, "core": 0}
+        for name, limit in wanted.items():
+            seen = getattr(held, name)
+            short = "cpus" if name == "cpu_milli" else name
+            if seen is not None and seen > limit and short not in self._blueprint.plan.policy.accept_unenforced:
+                raise LimitNotEnforced(f"the engine was asked for a {short} limit of {limit}, {seen} holds",
+                                       hint="`runner doctor` tells what this engine enforces")
 
     def _prove_volume(self, volume: MountFacts) -> None:
         work = self._blueprint.plan.policy.work

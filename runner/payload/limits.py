@@ -1,0 +1,68 @@
+"""The limits that really hold around this process, read back from the kernel.
+
+Sources: the kernel's cgroup v1 and v2 documentation, getrlimit(2).
+"""
+
+from __future__ import annotations
+
+import resource
+from typing import NamedTuple
+
+_ROOT = "/sys/fs/cgroup/"
+_UNLIMITED = 1 << 62
+
+
+class HeldLimits(NamedTuple):
+    """Bytes, counts and thousandths of a core; ``None`` where the boundary does not show the limit.
+
+    An absent limit that is shown reads as a very large number.
+    """
+
+    memory: int | None
+    pids: int | None
+    cpu_milli: int | None
+    nofile: int | None
+    file_size: int | None
+    core: int | None
+
+
+def held_limits(root: str = _ROOT) -> HeldLimits:
+    """Of this process and its cgroup."""
+    return HeldLimits(_count(root, "memory/memory.limit_in_bytes", "memory.max"),
+                      _count(root, "pids/pids.max", "pids.max"), _cpu(root), _rlimit(resource.RLIMIT_NOFILE),
+                      _rlimit(resource.RLIMIT_FSIZE), _rlimit(resource.RLIMIT_CORE))
+
+
+def _read(*paths: str) -> str:
+    for path in paths:
+        try:
+            with open(path, encoding="ascii") as file:
+                return file.read(100).strip()
+        except OSError:
+            continue  # the other cgroup version, or none shown
+    return ""
+
+
+def _number(text: str) -> int | None:
+    if text in ("max", "-1"):
+        return _UNLIMITED
+    return int(text) if text.isdigit() else None
+
+
+def _count(root: str, old: str, new: str) -> int | None:
+    return _number(_read(root + new, root + old))
+
+
+def _cpu(root: str) -> int | None:
+    quota, _, period = _read(root + "cpu.max").partition(" ")
+    if not quota:
+        quota, period = _read(root + "cpu/cpu.cfs_quota_us"), _read(root + "cpu/cpu.cfs_period_us")
+    part, whole = _number(quota), _number(period)
+    if part is None or not whole:
+        return None
+    return part if part == _UNLIMITED else part * 1000 // whole
+
+
+def _rlimit(which: int) -> int:
+    hard = resource.getrlimit(which)[1]
+    return _UNLIMITED if hard == resource.RLIM_INFINITY else hard
