@@ -200,6 +200,10 @@ import subprocess, sys
 done = subprocess.run([sys.executable, "-c", "held = [bytearray(1 << 24) for _ in range(1 << 10)]"])
 print("child ended with", done.returncode); sys.exit(5)
 """, Contract(5, "child ended with -9"), "reproduced", "exited", 5, limits=SMALL, child_oom=True, record=0),
+    Kind("a shell's program takes the memory", """
+held = [bytearray(1 << 24) for _ in range(1 << 10)]
+""", Contract(137), "not_reproduced", "exited", 137, workload=shell("cd . && python3 case.py"), limits=SMALL,
+         mismatch="resource", signal_hint=9, child_oom=True, record=3),
     Kind("it says that it has no memory", """
 print("Killed: out of memory", flush=True); raise SystemExit(137)
 """, Contract(137, "out of memory"), "reproduced", "exited", 137, record=0),
