@@ -15,7 +15,7 @@ from pathlib import Path
 
 import docker
 import pytest
-from invoke import invoke
+from cli import runner
 from tiny_images import TinyImages, tiny_images
 
 from runner.controller.images import build_images, verify_images
@@ -195,25 +195,26 @@ def test_verify_rebuilds_and_says_what_moved_on(
 
 
 def test_list_shows_every_image_as_json_and_as_text(tmp_path: Path) -> None:
-    states = {image["name"]: image["state"] for image in invoke("images", "list", "--json", cwd=tmp_path)
-              .document["images"]}
+    states = {image["name"]: image["state"] for image in runner("images", "list", "--json", cwd=tmp_path)
+              .json["images"]}
     assert set(states) >= {"command", "steward"}
-    shown = invoke("images", "list", cwd=tmp_path)
+    shown = runner("images", "list", cwd=tmp_path)
     assert shown.code == 0
-    assert all(any(line.split()[:2] == [name, state] for line in shown.stdout.splitlines())
+    assert all(any(line.split()[:2] == [name, state] for line in shown.out.splitlines())
                for name, state in states.items())
 
 
 @pytest.mark.parametrize("action", ["build", "verify"])
 def test_an_unknown_image_is_a_usage_error(action: str, tmp_path: Path) -> None:
-    answer = invoke("images", action, "nope", "--json", cwd=tmp_path)
-    assert (answer.code, answer.document["code"]) == (2, "usage")
+    answer = runner("images", action, "nope", "--json", cwd=tmp_path)
+    assert (answer.code, answer.json["code"]) == (2, "usage")
 
 
 def test_without_an_engine_nothing_is_built(tmp_path: Path) -> None:
-    answer = invoke("images", "build", cwd=tmp_path, env={"DOCKER_HOST": f"unix://{tmp_path}/none.sock"})
+    nowhere = {**os.environ, "DOCKER_HOST": f"unix://{tmp_path}/none.sock"}
+    answer = runner("images", "build", cwd=tmp_path, env=nowhere)
     assert answer.code == 2
-    assert len(answer.stderr.splitlines()) == 1
+    assert len(answer.err.splitlines()) == 1
 
 
 def test_an_interrupted_build_leaves_no_files(tmp_path: Path) -> None:
