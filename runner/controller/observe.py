@@ -11,6 +11,7 @@ from runner.evidence.observation import Observation
 from runner.sandbox.backends.base import Plan, PreparedRun, Session
 
 Progress = Callable[[Observation], None]
+_SIGNALS_SEEN_SECONDS = 0.5
 
 
 class RunsCut(Exception):
@@ -61,7 +62,8 @@ class _Line:
         """Yield each observation as soon as it is there."""
         self._top_up()
         while self._preparing or self._running or self._ready:
-            done, _ = wait(self._under_way(), return_when=FIRST_COMPLETED)
+            # Not for ever: a signal that comes just before the wait is acted on when it ends.
+            done, _ = wait(self._under_way(), timeout=_SIGNALS_SEEN_SECONDS, return_when=FIRST_COMPLETED)
             observed = [future for future in done if future in self._running]
             for future in [future for future in done if future in self._preparing]:
                 index = self._preparing.pop(future)

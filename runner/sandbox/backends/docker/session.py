@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import docker
 
+from runner.errors import SetupError
 from runner.payload.seal import SealedPayload
 from runner.sandbox.backends.docker.blueprint import Blueprint
 from runner.sandbox.backends.docker.group import Group
@@ -23,19 +26,39 @@ class DockerSession:
         self._sealed = sealed
         self._cancel = Cancel()
         self._lock = threading.Lock()
+        self._idle = threading.Condition()
+        self._preparing = 0
+        self._closing = self._closed = False
         self._groups: dict[int, Group] = {}
         self._left: dict[int, int] = {}
 
     def prepare(self, index: int) -> DockerRun:
         """Make run ``index`` ready; its group is opened with its first run."""
         number, runs = self._runs_with(index)
-        with self._lock:
-            group = self._groups.get(number)
-            if group is None:
-                group = Group(self._api, self._blueprint, runs, self._sealed, self._cancel)
-                self._groups[number] = group
-                self._left[number] = len(runs)
-        return DockerRun(self._api, self._blueprint, group, index, self._cancel, self._leave)
+        with self._counted():
+            with self._lock:
+                group = self._groups.get(number)
+                if group is None:
+                    group = Group(self._api, self._blueprint, runs, self._sealed, self._cancel)
+                    self._groups[number] = group
+                    self._left[number] = len(runs)
+            return DockerRun(self._api, self._blueprint, group, index, self._cancel, self._leave)
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        """Whoever makes things on the engine is waited for before they are removed. An interrupted caller may no
+        longer know the thread that it has just started.
+        """
+        with self._idle:
+            if self._closing:
+                raise SetupError("the session is being closed")
+            self._preparing += 1
+        try:
+            yield
+        finally:
+            with self._idle:
+                self._preparing -= 1
+                self._idle.notify_all()
 
     def _runs_with(self, index: int) -> tuple[int, range]:
         plan = self._blueprint.plan
@@ -57,11 +80,19 @@ class DockerSession:
         self._cancel.throw()
 
     def close(self) -> None:
-        """Nothing of this session is left on the engine, whatever happened before."""
+        """Nothing of this session is left on the engine, whatever happened before. Interrupted, it can be called
+        again; once it came to its end, further calls do nothing.
+        """
+        if self._closed:
+            return
         self._cancel.throw()
+        with self._idle:
+            self._closing = True
+            self._idle.wait_for(lambda: self._preparing == 0)
         try:
             for group in self._groups.values():
                 group.close()
         finally:
             remove_session(self._api, self._blueprint.owner.session)
-            self._cancel.close()
+        self._closed = True
+        self._cancel.close()
