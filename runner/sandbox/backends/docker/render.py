@@ -58,7 +58,7 @@ def _host_config(spec: ContainerSpec) -> dict[str, Any]:
         "ShmSize": limits.shm,
         "Ulimits": [_ulimit("core", 0), _ulimit("fsize", limits.file_size), _ulimit("nofile", limits.nofile)],
         "Tmpfs": {mount.target: tmpfs_options(mount) for mount in spec.tmpfs},
-        "Mounts": [_volume(mount) for mount in spec.volumes],
+        "Mounts": [_volume(mount, dict(spec.labels)) for mount in spec.volumes],
     }
     if spec.runtime is not None:
         config["Runtime"] = spec.runtime
@@ -69,9 +69,10 @@ def _ulimit(name: str, value: int) -> dict[str, Any]:
     return {"Name": name, "Soft": value, "Hard": value}
 
 
-def _volume(mount: VolumeMount) -> dict[str, Any]:
+def _volume(mount: VolumeMount, labels: dict[str, str]) -> dict[str, Any]:
+    """The labels are for an engine that makes a missing volume by itself: a sweep must find that one too."""
     return {"Type": "volume", "Source": mount.volume, "Target": mount.target, "ReadOnly": mount.read_only,
-            "VolumeOptions": {"NoCopy": not mount.copy_up}}
+            "VolumeOptions": {"NoCopy": not mount.copy_up, "Labels": labels}}
 
 
 def tmpfs_options(mount: TmpfsMount) -> str:
