@@ -14,6 +14,7 @@ from runner.cli.progress import RunProgress
 from runner.controller.record import Recording, RecordRequest, record
 from runner.controller.write import write_report
 from runner.errors import ExitCode, UsageError, printable
+from runner.oracles.contract import Contract
 from runner.oracles.signature.learn import SignatureKind
 from runner.sandbox.sizes import parse_size
 from runner.workloads.command import CommandWorkload
@@ -80,7 +81,7 @@ def _summary(recording: Recording, output: Path) -> str:
     contract = recording.contract
     lines = [f"RECORDED: {len(recording.observations)} of {len(recording.observations)} runs failed alike",
              f"command      {printable(recording.request.workload.display)}",
-             f"exit code    {'any but 0' if contract.exit_code is None else contract.exit_code}"]
+             f"exit code    {_exit_code(contract)}"]
     if contract.match:
         lines.append(f"match        {printable(contract.match)}")
     if contract.signature is not None:
@@ -89,6 +90,13 @@ def _summary(recording: Recording, output: Path) -> str:
         lines.append(f"image        {recording.image.id} ({recording.image.name})")
     lines.append(f"report       {printable(str(output))}")
     return "\n".join(lines)
+
+
+def _exit_code(contract: Contract) -> str:
+    if contract.exit_code is not None:
+        return str(contract.exit_code)
+    process = contract.signature is not None and contract.signature.kind == "process"
+    return "as the signature says" if process else "any but 0"
 
 
 def _signature(recording: Recording) -> str:

@@ -19,7 +19,7 @@ from runner.sources.modes import modes_of
 from runner.sources.native.write import write_native
 from runner.sources.repomin.write import write_repomin
 
-_TOOLS = ("coreutils", "dash", "git", "libc6", "python3")
+_TOOLS = ("coreutils", "dash", "git", "libc6", "nodejs", "python3")
 ReportFormat = Literal["native", "repomin"]
 
 

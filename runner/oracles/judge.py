@@ -101,7 +101,7 @@ def _mismatch(contract: Contract, observation: Observation, matcher: Matcher,
         return "exit_code", _remark(observation.status)
     text = searched_text(observation, java=isinstance(contract.signature, JavaSignature))
     if contract.match and not matcher.for_pattern(contract.match).search(text):
-        return "match", _cut_output(observation)
+        return _not_found(observation)
     if contract.signature is None:
         return None
     why = signature_mismatch(contract.signature, observation, contract.match, matcher, execution_root)
@@ -124,7 +124,8 @@ def _remark(status: ExitStatus) -> str:
     return describe_end(status) if status.signal is not None or status.signal_hint is not None else ""
 
 
-def _cut_output(observation: Observation) -> str:
+def _not_found(observation: Observation) -> tuple[MismatchReason, str]:
+    """What was not kept may have held the match, so its absence proves nothing then."""
     if observation.stdout.truncated or observation.stderr.truncated:
-        return "the output was longer than what is kept, and only that was searched"
-    return ""
+        return "no_verdict", "no match in what is kept of the output, and not all of it is kept"
+    return "match", ""

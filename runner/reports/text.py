@@ -11,7 +11,8 @@ _SHOWN = 5
 
 def render_text(result: Result, directory: str) -> str:
     """Verdict first, then why, then where the evidence is."""
-    lines = [f"{_HEADLINE[result.verdict]}: {result.passes} of {result.runs} runs matched",
+    counted = f"{result.passes} of {result.runs} runs matched"
+    lines = [f"{_HEADLINE[result.verdict]}: {counted}",
              f"command      {result.command}",
              f"backend      {result.backend} (recorded: {result.recorded_backend})",
              f"fingerprint  {_fingerprint(result)}"]
@@ -19,7 +20,7 @@ def render_text(result: Result, directory: str) -> str:
         lines.append(f"image        {result.image.used_id} ({result.image.name or 'unnamed'})")
     lines.append(f"policy       {result.policy.name} {result.policy.sha256[:12]}, {result.engine['boundary']}")
     if result.verdict != "reproduced":
-        lines += [f"why          {printable(reason)}" for reason in result.reasons]
+        lines += [f"why          {printable(reason)}" for reason in result.reasons if reason != counted]
     lines += [f"warning      {printable(note)}" for note in result.warnings]
     lines += [f"mode         {row.path}: {row.detail}" for row in result.mode_drift[:_SHOWN]]
     lines += [f"drift        {row.what}: recorded {row.recorded}, used {row.used}" for row in result.drift]

@@ -111,9 +111,11 @@ def test_the_detail_says_what_differs(signature: PythonSignature | ProcessSignat
     assert judge(Contract(None, None, signature), run, matcher).detail == detail
 
 
-def test_a_truncated_output_is_named_when_the_match_is_missing(matcher: Matcher) -> None:
+def test_a_match_that_may_be_in_what_was_not_kept_is_no_verdict(matcher: Matcher) -> None:
     run = Observation(1, exited(1), stdout=Stream(bytes=1 << 40, truncated=True, head=b"a", tail=b"b"))
-    assert "longer than what is kept" in judge(Contract(1, "x"), run, matcher).detail
+    assert judge(Contract(1, "x"), run, matcher).mismatch_reason == "no_verdict"
+    assert judge(Contract(1, "a"), run, matcher).accepted
+    assert judge(Contract(2, "x"), run, matcher).mismatch_reason == "exit_code"
 
 
 def test_rooted_and_legacy_frames(matcher: Matcher) -> None:

@@ -44,9 +44,9 @@ def refusal(action: Callable[[], object]) -> str:
 
 def test_the_built_in_policies_are_what_the_documentation_says() -> None:
     assert policy_names() == ("default", "strict")
-    assert (DEFAULT.memory, DEFAULT.pids, DEFAULT.cpus, DEFAULT.nofile) == (1024 * MIB, 256, 1.0, 1024)
+    assert (DEFAULT.memory, DEFAULT.pids, DEFAULT.cpus, DEFAULT.nofile) == (1024 * MIB, 512, 1.0, 1024)
     assert (DEFAULT.work.size, DEFAULT.work.inodes, DEFAULT.tmp.size) == (512 * MIB, 65536, 128 * MIB)
-    assert (DEFAULT.output.stdout, DEFAULT.output.keep, DEFAULT.timeout) == (64 * MIB, 8 * MIB, 300)
+    assert (DEFAULT.output.stdout, DEFAULT.output.keep, DEFAULT.timeout) == (64 * MIB, 16 * MIB, 300)
     assert (DEFAULT.user, DEFAULT.runs_per_steward, DEFAULT.runtime_preferred) == ("10001:10001", 32, None)
     strict = load_policy("strict")
     assert (strict.runtime_preferred, strict.runs_per_steward, strict.payload.portable_names) == ("runsc", 1, True)
@@ -118,8 +118,8 @@ def test_a_missing_field_is_named(write: Write) -> None:
 
 
 @pytest.mark.parametrize(("overlay", "field"), [
-    ("memory: 2GiB", "memory"), ("pids: 257", "pids"), ("cpus: 1.5", "cpus"), ("nofile: 1025", "nofile"),
-    ("file_size: 513MiB", "file_size"), ("shm: 17MiB", "shm"), ("work: {size: 513MiB}", "work.size"),
+    ("memory: 2GiB", "memory"), ("pids: 513", "pids"), ("cpus: 1.5", "cpus"), ("nofile: 1025", "nofile"),
+    ("file_size: 513MiB", "file_size"), ("shm: 65MiB", "shm"), ("work: {size: 513MiB}", "work.size"),
     ("work: {inodes: 65537}", "work.inodes"), ("tmp: {size: 129MiB}", "tmp.size"),
     ("output: {stdout: 65MiB}", "output.stdout"), ("output: {artifacts: 1GiB}", "output.artifacts"),
     ("payload: {files: 20001}", "payload.files"), ("payload: {depth: 65}", "payload.depth"),

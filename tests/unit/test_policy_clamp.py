@@ -26,10 +26,10 @@ def test_less_is_granted() -> None:
 
 
 def test_more_is_not_and_is_said() -> None:
-    asks = RequestedLimits(memory=64 << 30, pids=512, cpus=8, tmp=1 << 30, work=1 << 40)
+    asks = RequestedLimits(memory=64 << 30, pids=1024, cpus=8, tmp=1 << 30, work=1 << 40)
     policy, clamps = clamp(DEFAULT, asks)
     assert policy == DEFAULT
-    assert clamps == (Clamp("memory", 64 << 30, 1 << 30), Clamp("pids", 512, 256), Clamp("cpus", 8, 1.0),
+    assert clamps == (Clamp("memory", 64 << 30, 1 << 30), Clamp("pids", 1024, 512), Clamp("cpus", 8, 1.0),
                       Clamp("tmp", 1 << 30, 128 * MIB), Clamp("work", 1 << 40, 512 * MIB))
 
 
