@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-
 from harness import SESSIONS, abandoned, engine, of_session
 from waiting import eventually
 

@@ -146,9 +146,12 @@ def write_files(root: Path, files: Files) -> None:
     os.chmod(root, 0o755)
 
 
-def of_session(mark: str | None = None) -> list[str]:
-    """Names of containers and volumes of one session of ours, or of any."""
-    return sorted(name for name, _ in _objects({"label": SESSION if mark is None else f"{SESSION}={mark}"}))
+def of_session(mark: str) -> list[str]:
+    """Names of containers and volumes of one session, by its label or by how we call them: an engine that makes
+    a missing volume by itself gives it no label.
+    """
+    named = _objects({"name": f"runner-{mark}-"})
+    return sorted({name for name, _ in _objects({"label": f"{SESSION}={mark}"}) + named})
 
 
 def abandoned() -> list[str]:
@@ -158,8 +161,8 @@ def abandoned() -> list[str]:
     return [name for name, mark in _objects({"label": SESSION}) if mark not in living]
 
 
-def _objects(label: dict[str, str]) -> list[tuple[str, str]]:
-    containers = engine().containers(all=True, filters=label)
-    volumes = engine().volumes(filters=label).get("Volumes") or []
-    return ([(entry["Names"][0].lstrip("/"), entry["Labels"][SESSION]) for entry in containers]
-            + [(entry["Name"], entry["Labels"][SESSION]) for entry in volumes])
+def _objects(filters: dict[str, str]) -> list[tuple[str, str]]:
+    containers = engine().containers(all=True, filters=filters)
+    volumes = engine().volumes(filters=filters).get("Volumes") or []
+    return ([(entry["Names"][0].lstrip("/"), entry["Labels"].get(SESSION, "")) for entry in containers]
+            + [(entry["Name"], (entry["Labels"] or {}).get(SESSION, "")) for entry in volumes])

@@ -63,8 +63,9 @@ def _archive(images: Mapping[str, Hostile]) -> IO[bytes]:
             layers[_name(own)] = own
             names = [_name(base), _name(own)] if image.on_top else [_name(own)]
             config = json.dumps(_config(image, names)).encode()
-            _add(target, f"{hashlib.sha256(config).hexdigest()}.json", config)
-            manifest.append({"Config": f"{hashlib.sha256(config).hexdigest()}.json", "RepoTags": [tag], "Layers": names})
+            name = f"{hashlib.sha256(config).hexdigest()}.json"
+            _add(target, name, config)
+            manifest.append({"Config": name, "RepoTags": [tag], "Layers": names})
         for name, data in layers.items():
             _add(target, name, data)
         _add(target, "manifest.json", json.dumps(manifest).encode())

@@ -9,10 +9,10 @@ from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 
+import docker
 from docker.utils import kwargs_from_env
 from harness import MIB, POLICY, attack, attack_with, attacks_with, ending, said
 
-import docker
 from runner.sandbox.backends.docker.backend import DockerBackend
 
 FLAT = """

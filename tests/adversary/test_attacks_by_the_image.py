@@ -13,7 +13,7 @@ from harness import attack, backend, ending, engine, opened, said
 from hostile_images import Hostile, loaded
 
 from runner.controller.observe import RunsCut
-from runner.errors import SeedMismatch, SetupError
+from runner.errors import SetupError
 from runner.sandbox.image import ResolvedImage
 
 PYTHON = "/usr/bin/python3"
@@ -56,7 +56,7 @@ def images() -> Iterator[dict[str, ResolvedImage]]:
 
 
 def test_configuration_of_the_image_is_neutralised(images: dict[str, ResolvedImage]) -> None:
-    """Row 20, 23: entry point, command, user, directory and health check are ours; so is the environment's last word."""
+    """Row 20, 23: entry point, command, user, directory, health check and the environment's last word are ours."""
     seen, = attack({"evil.so": b"x"}, (PYTHON, "-c", """
 import json, os, sys
 print(json.dumps([os.getuid(), os.getcwd(), os.environ["TZ"], os.environ["PYTHONHASHSEED"], os.environ["IMAGE_ONLY"],
@@ -121,22 +121,19 @@ def test_preloaded_library_does_not_reach_the_init(images: dict[str, ResolvedIma
 
 def test_planted_init_and_files_are_hidden(images: dict[str, ResolvedImage]) -> None:
     """Row 3: what the image has at our mount points is neither run nor copied up into a fresh volume."""
-    seen, = attack({"own": "x"}, (PYTHON, "-c", "import json, os; print(json.dumps([os.listdir(place) for place in "
-                                  "('/workspace', '/tmp', '/.runner')]))"), image=images["planted-init"])
+    look = "import json, os; print(json.dumps([os.listdir(f'/{place}') for place in ('workspace', 'tmp', '.runner')]))"
+    seen, = attack({"own": "x"}, (PYTHON, "-c", look), image=images["planted-init"])
     assert said(seen) == [["own"], [], ["init"]]
 
 
-@pytest.mark.parametrize(("name", "error"), [("tools-in-volume", SeedMismatch), ("tools-in-tmp", SetupError),
-                                             ("tools-hidden", SetupError), ("tools-in-proc", SetupError),
-                                             ("volume-in-etc", SeedMismatch)])
-def test_links_at_our_mount_points_only_get_the_run_refused(images: dict[str, ResolvedImage], name: str,
-                                                            error: type[SetupError]) -> None:
+@pytest.mark.parametrize("name", ["tools-in-volume", "tools-in-tmp", "tools-hidden", "tools-in-proc", "volume-in-etc"])
+def test_links_at_our_mount_points_only_get_the_run_refused(images: dict[str, ResolvedImage], name: str) -> None:
     """Row 3, 5: links that lead our mounts elsewhere cannot put a program of theirs in the init's place."""
     with pytest.raises(RunsCut) as cut:
         attack({"tools/init": FORGER, "data": "x"}, (PYTHON, "-c", "print('ran')"), image=images[name],
                env={"SECRET": "s3cr3t"})
     assert cut.value.finished == ()
-    assert isinstance(cut.value.__cause__, error)
+    assert isinstance(cut.value.__cause__, SetupError)
     assert "s3cr3t" not in str(cut.value.__cause__)
     assert "\n" not in str(cut.value.__cause__)
 

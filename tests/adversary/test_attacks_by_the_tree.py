@@ -130,7 +130,7 @@ def test_modes_that_lock_the_reader_out_are_no_hindrance() -> None:
 
 def test_volume_itself_cannot_be_moved_locked_or_replaced() -> None:
     """Row 3: the volume's root belongs to nobody inside: no chmod, rename, removal or mount over it."""
-    seen, = attack({}, "chmod 0 . ; mv /workspace /tmp/w; rm -r /workspace; ln -sfn /tmp /workspace; echo x > made; exit 0")
+    seen, = attack({}, "chmod 0 .; mv /workspace /tmp/w; rm -r /workspace; ln -sfn /tmp /workspace; echo x > made; true")
     assert ending(seen) == ("exited", 0, None)
     assert changes(seen) == {b"made": ("added", "file, 2 bytes"), b"tmp": ("added", "link to /tmp")}
 
@@ -193,8 +193,8 @@ def test_archives_among_the_artifacts_are_bytes(data: bytes, tmp_path: Path) -> 
     assert list(tmp_path.parent.rglob("escaped")) == []
 
 
-@pytest.mark.parametrize("pattern", ["../report.txt", "/etc/passwd", "../../etc/*", "../2/*", "x/../../2/report.txt", "",
-                                     "/", "..", "/proc/1/environ"])
+@pytest.mark.parametrize("pattern", ["../report.txt", "/etc/passwd", "../../etc/*", "../2/*", "x/../../2/report.txt",
+                                     "", "/", "..", "/proc/1/environ"])
 def test_artifact_patterns_do_not_leave_the_volume(pattern: str) -> None:
     """Row 6: a report may declare what it likes; only names below the volume's root are compared with it."""
     seen, = attack({"report.txt": "sealed"}, "mkdir -p x; true", artifacts=(pattern,))

@@ -21,7 +21,8 @@ WRITES = (
 )
 DENIALS = {"EROFS", "EACCES", "EPERM", "ENOENT", "ETXTBSY"}
 """Which of them it is depends on whether kernel or permission looks first."""
-EMPTY = ("/proc/kcore", "/proc/keys", "/proc/timer_list", "/proc/sched_debug", "/proc/latency_stats", "/proc/timer_stats")
+EMPTY = ("/proc/kcore", "/proc/keys", "/proc/timer_list", "/proc/sched_debug", "/proc/latency_stats",
+         "/proc/timer_stats")
 ABSENT = ("/dev/kmsg", "/dev/mem", "/dev/kmem", "/dev/port", "/dev/fuse", "/dev/kvm", "/dev/loop-control", "/dev/sda",
           "/dev/vda", "/dev/net/tun", "/dev/vsock", "/dev/vhost-vsock", "/dev/snapshot", "/dev/userfaultfd",
           "/dev/console", "/var/run/docker.sock", "/run/docker.sock", "/run/containerd/containerd.sock")

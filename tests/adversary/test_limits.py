@@ -43,7 +43,8 @@ print(json.dumps({
     "cpu": read("cpu.max") or [*read("cpu/cpu.cfs_quota_us"), *read("cpu/cpu.cfs_period_us")],
     "limits": {name: resource.getrlimit(getattr(resource, "RLIMIT_" + name)) for name in ("NOFILE", "FSIZE", "CORE")},
     "size": {target: size(target) for target in ("/workspace", "/tmp", "/dev/shm")},
-    "mounts": {target: mount(target) for target in ("/", "/workspace", "/tmp", "/dev/shm", "/.runner", "/proc", "/sys")},
+    "mounts": {target: mount(target)
+               for target in ("/", "/workspace", "/tmp", "/dev/shm", "/.runner", "/proc", "/sys")},
     "runs": {target: runs(target) for target in ("/workspace", "/tmp", "/dev/shm")},
     "ipc": [os.listdir("/dev/mqueue"), open("/proc/sysvipc/shm").read().count("\n")],
     "init": os.readlink("/proc/1/exe") if os.access("/proc/1/exe", os.R_OK) else open("/proc/1/comm").read().strip(),
@@ -93,8 +94,8 @@ def test_shared_memory_size(inside: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(("target", "kind", "options"), [
-    ("/", None, {"ro"}), ("/workspace", "tmpfs", {"rw", "nosuid", "nodev"}), ("/tmp", "tmpfs", {"rw", "nosuid", "nodev"}),
-    ("/dev/shm", "tmpfs", {"rw", "nosuid", "nodev", "noexec"}), ("/.runner", None, {"ro"}),
+    ("/", None, {"ro"}), ("/.runner", None, {"ro"}), ("/workspace", "tmpfs", {"rw", "nosuid", "nodev"}),
+    ("/tmp", "tmpfs", {"rw", "nosuid", "nodev"}), ("/dev/shm", "tmpfs", {"rw", "nosuid", "nodev", "noexec"}),
     ("/proc", "proc", {"nosuid", "nodev", "noexec"}), ("/sys", "sysfs", {"ro", "nosuid", "nodev", "noexec"})])
 def test_mount_options(inside: dict[str, Any], target: str, kind: str | None, options: set[str]) -> None:
     """Row 19: the root and our tools are read-only, and no mount honours set-id bits or devices."""
