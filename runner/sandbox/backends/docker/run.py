@@ -104,11 +104,18 @@ class DockerRun:
         note = "; ".join(part for part in (seen.note, found.note) if part)
         return Aftermath(seen.after, seen.changes, note, found.artifacts, _fullness(usage))
 
+    @property
+    def busy(self) -> bool:
+        """Whether the workload was released and is not known to be over."""
+        return self._released and not self._over
+
     def discard(self) -> None:
         """Remove the container and empty the volume; with the last run of a group, remove the group."""
         if self._discarded:
             return
         self._discarded = True
+        if self.busy:
+            self._container.discard()  # the steward touches no volume that a workload may still write to
         last = self._leave(self.index)
         if last:
             self._group.dismiss()

@@ -31,6 +31,7 @@ class DockerSession:
         self._closing = self._closed = False
         self._groups: dict[int, Group] = {}
         self._left: dict[int, int] = {}
+        self._runs: dict[int, DockerRun] = {}
 
     def prepare(self, index: int) -> DockerRun:
         """Make run ``index`` ready; its group is opened with its first run."""
@@ -42,7 +43,10 @@ class DockerSession:
                     group = Group(self._api, self._blueprint, runs, self._sealed, self._cancel)
                     self._groups[number] = group
                     self._left[number] = len(runs)
-            return DockerRun(self._api, self._blueprint, group, index, self._cancel, self._leave)
+            run = DockerRun(self._api, self._blueprint, group, index, self._cancel, self._leave)
+            with self._lock:
+                self._runs[index] = run
+            return run
 
     @contextmanager
     def _counted(self) -> Iterator[None]:
@@ -70,6 +74,7 @@ class DockerSession:
         """A run needs its group no more; whether it was the last one, which then closes the group."""
         number, _ = self._runs_with(index)
         with self._lock:
+            self._runs.pop(index, None)
             self._left[number] -= 1
             if self._left[number] == 0:
                 del self._groups[number]
@@ -90,7 +95,10 @@ class DockerSession:
             self._closing = True
             self._idle.wait_for(lambda: self._preparing == 0)
         try:
-            for group in self._groups.values():
+            for run in list(self._runs.values()):
+                if not run.busy:  # else its own thread discards it
+                    run.discard()
+            for group in list(self._groups.values()):
                 group.close()
         finally:
             remove_session(self._api, self._blueprint.owner.session)
