@@ -92,7 +92,7 @@ def record(request: RecordRequest, *, progress: Callable[[Observation], None] = 
         sealed = seal(request.payload, seal_limits(policy))
         policy = with_runtime(_lowered(policy, request, sealed), runtimes)
         plan = _plan(request, policy, timeout, image, (*request.fixed_env, *given))
-        observations = _observe(backend, plan, sealed, progress)
+        observations = _observe(backend, plan, sealed, request, progress)
         check_unchanged(sealed)
         contract = _contract(request, observations, matcher)
         _prove(contract, observations, matcher)
@@ -125,12 +125,12 @@ def _plan(request: RecordRequest, policy: Policy, timeout: float, image: Resolve
                 shell_speaks=workload.shell_speaks, artifacts=(*workload.artifacts, SUREFIRE_GLOB))
 
 
-def _observe(backend: Backend, plan: Plan, sealed: SealedPayload,
+def _observe(backend: Backend, plan: Plan, sealed: SealedPayload, request: RecordRequest,
              progress: Callable[[Observation], None]) -> tuple[Observation, ...]:
     """All runs; the first that cannot be judged ends the recording, since the others would change nothing."""
     def on_run(seen: Observation) -> None:
         progress(seen)
-        _refuse_unjudgeable(seen)
+        _refuse_unjudgeable(seen, request)
 
     try:
         with backend.open(plan, sealed) as session:
@@ -139,7 +139,7 @@ def _observe(backend: Backend, plan: Plan, sealed: SealedPayload,
         raise (cut.__cause__ or cut) from None
 
 
-def _refuse_unjudgeable(seen: Observation) -> None:
+def _refuse_unjudgeable(seen: Observation, request: RecordRequest) -> None:
     """A run that timed out or ran out of something is never accepted, so there is nothing to record."""
     status = seen.status
     if status.cause is Cause.TIMED_OUT or status.cause in RESOURCE_CAUSES:
@@ -147,9 +147,9 @@ def _refuse_unjudgeable(seen: Observation) -> None:
                         hint="make the failure finish by itself, within the policy's limits")
     if status.cause is Cause.NOT_STARTED:
         raise UsageError(f"nothing ran: {status.detail}", hint="check that the image has the command")
-    if seen.workspace in (Workspace.FULL_BYTES, Workspace.FULL_INODES):
+    if seen.workspace in (Workspace.FULL_BYTES, Workspace.FULL_INODES) and not request.match:
         raise NoVerdict(f"run {seen.index} filled its work volume: what failed may be the sandbox's limit",
-                        hint="name a --policy with a larger work volume")
+                        hint="name a --policy with a larger work volume; if that is the failure, say so with --match")
     if status.cause not in (Cause.EXITED, Cause.SIGNALED):
         raise NoVerdict(f"run {seen.index} ended as {status.cause}: {status.detail or 'nothing to record'}",
                         hint="try again; `runner doctor` checks the engine")

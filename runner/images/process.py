@@ -19,6 +19,7 @@ _INSTALL = "apt-get install mmdebstrap debian-archive-keyring"
 _UNPRIVILEGED = "apt-get install uidmap, and an entry for this user in /etc/subuid and /etc/subgid"
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _PASSED_ON = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
+_GATE = ("/bin/sh", "-c", 'read -r _ && exec "$@"', "sh")
 _GRACE = 10.0
 _TAIL = 64 * 1024
 
@@ -46,13 +47,21 @@ def run_tool(arguments: Sequence[str], work: Path) -> None:
 def _child(argv: list[str], work: Path, output: int) -> Iterator[subprocess.Popen[bytes]]:
     # A session of its own: Ctrl-C reaches us alone, and we end the whole group, politely first, because
     # mmdebstrap unmounts and removes its chroot when it is asked to stop.
-    child = subprocess.Popen(argv, cwd=work, env=_environment(work), stdin=subprocess.DEVNULL, stdout=output,
+    # It starts behind a gate that opens once it can be ended: an interrupt in between closes the gate for good.
+    child = subprocess.Popen([*_GATE, *argv], cwd=work, env=_environment(work), stdin=subprocess.PIPE, stdout=output,
                              stderr=subprocess.STDOUT, start_new_session=True, umask=0o022)
     try:
+        _open_gate(child)
         yield child
     finally:
         if child.poll() is None:
             _end_group(child)
+
+
+def _open_gate(child: subprocess.Popen[bytes]) -> None:
+    assert child.stdin is not None
+    with contextlib.suppress(BrokenPipeError), child.stdin:
+        child.stdin.write(b"\n")
 
 
 def _end_group(child: subprocess.Popen[bytes]) -> None:

@@ -20,7 +20,7 @@ class Kind:
     """A payload of one script, a contract, and the answer of a replay.
 
     ``record``: ``None`` when nobody would record it, else the exit code that ``runner record`` must give
-    when it is told the contract's pattern and exit code.
+    when it is told the command only (and, for exit code 0, the contract's pattern).
     """
 
     name: str
@@ -168,7 +168,7 @@ print("worker died with", done.returncode); sys.exit(3)
     Kind("a command that is not there", "", Contract(127, "not found"), "reproduced", "exited", 127,
          workload=shell("no-such-program --help"), record=0),
     Kind("a program that is not there", "", Contract(127), "no_verdict", "not_started", None,
-         workload=CommandWorkload(argv=("no-such-program",)), mismatch="no_verdict", record=3),
+         workload=CommandWorkload(argv=("no-such-program",)), mismatch="no_verdict", record=2),
     Kind("a file that is no program", "", Contract(126, "ermission denied"), "reproduced", "exited", 126,
          workload=shell("./case.py"), record=0),
     Kind("a script of a shell", "", Contract(7, "step 2 failed"), "reproduced", "exited", 7,
@@ -225,7 +225,7 @@ with open("big", "wb") as file:
     Kind("a disk that is full, and that is the failure", """
 with open("big", "wb") as file:
     for _ in range(1 << 12): file.write(bytes(1 << 20))
-""", Contract(1, "No space left on device"), "reproduced", "exited", 1, limits=SMALL, record=0),
+""", Contract(1, "No space left on device"), "reproduced", "exited", 1, limits=SMALL, record=3),
     Kind("a hundred threads", """
 import threading
 gate = threading.Barrier(101)
