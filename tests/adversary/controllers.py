@@ -57,7 +57,8 @@ def recorded(place: Path, files: Files, command: Command, *, exit_code: int = 0,
     seen = seal(case.payload, seal_limits(POLICY)).fingerprint
     image, pairs = backend().resolve_image(None), (env or {}).items()
     case.report.write_bytes(write_native(ReportDraft(
-        created="2026-01-02T03:04:05Z", tool_version="0.1.0", workload=replace(workload_of(command), artifacts=artifacts),
+        created="2026-01-02T03:04:05Z", tool_version="0.1.0",
+        workload=replace(workload_of(command), artifacts=artifacts),
         contract=Contract(exit_code, match), environment=RecordedEnvironment(
             tuple(sorted(env or ())), environment_sha256(tuple(pairs))),
         payload=RecordedTree("payload", seen.files, seen.bytes, seen.entries, seen.exact, seen.content),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from typing import NamedTuple
 
 import pytest
-from harness import attack, attacks_with, ending, of_session, opened, said
+from harness import attack, attacks_with, ending, engine, of_session, opened, said
 
+from runner.errors import SetupError
 from runner.evidence.observation import Workspace
 
 LEAVE = r"""
@@ -39,27 +41,34 @@ PLACES = ("volume", "tmp", "shared memory", "message queue file", "message queue
           "changed", "processes")
 
 
-@pytest.fixture(scope="module")
-def one_after_the_other() -> list[list[object]]:
-    return [said(seen) for seen in attacks_with(LEAVE, payload={"data": "sealed\n"}, runs=3, ahead=1)]
+class Left(NamedTuple):
+    """What a run found of others, and whether it could leave something itself."""
+
+    found: dict[str, object]
+    made: list[bool]
 
 
 @pytest.fixture(scope="module")
-def at_once() -> list[list[object]]:
-    return [said(seen) for seen in attacks_with(LEAVE, payload={"data": "sealed\n"}, runs=2, jobs=2)]
+def one_after_the_other() -> list[Left]:
+    return [Left(*said(seen)) for seen in attacks_with(LEAVE, payload={"data": "sealed\n"}, runs=3, ahead=1)]
+
+
+@pytest.fixture(scope="module")
+def at_once() -> list[Left]:
+    return [Left(*said(seen)) for seen in attacks_with(LEAVE, payload={"data": "sealed\n"}, runs=2, jobs=2)]
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_next_run_finds_nothing_of_the_last(one_after_the_other: list[list[dict[str, object]]], place: str) -> None:
+def test_next_run_finds_nothing_of_the_last(one_after_the_other: list[Left], place: str) -> None:
     """Row 3, reserve: volume, /tmp, shared memory, queues, segments, semaphores, processes: all new for each run."""
-    assert [not found[place] for found, _ in one_after_the_other] == [True] * 3
-    assert [made for _, made in one_after_the_other] == [[True] * 4] * 3
+    assert [bool(run.found[place]) for run in one_after_the_other] == [False] * 3
+    assert [run.made for run in one_after_the_other] == [[True] * 4] * 3
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_run_beside_finds_nothing(at_once: list[list[dict[str, object]]], place: str) -> None:
+def test_run_beside_finds_nothing(at_once: list[Left], place: str) -> None:
     """Row 15, reserve: neither do two runs at the same time see each other."""
-    assert [not found[place] for found, _ in at_once] == [True] * 2
+    assert [bool(run.found[place]) for run in at_once] == [False] * 2
 
 
 def test_full_volume_is_no_trouble_for_the_next_run() -> None:
@@ -108,3 +117,18 @@ def test_two_sessions_at_once_each_clean_up_their_own() -> None:
         assert of_session(mark) == mine
         assert run.execute().status.returncode == 8
         run.discard()
+
+
+def test_name_that_somebody_else_took_is_neither_used_nor_removed() -> None:
+    """Row 14: a container of our name without our label: the run is refused, and the other's container stays."""
+    with opened({}, "true") as (session, plan, _, mark):
+        assert plan.image is not None
+        other = engine().create_container(plan.image.id, ["true"], name=f"runner-{mark}-run-0001",
+                                          labels={"io.sandbox-runner.test": "somebody-else"})
+        try:
+            with pytest.raises(SetupError, match="exists and is not ours"):
+                session.prepare(1)
+            session.close()
+            assert engine().inspect_container(other["Id"])["State"]["Status"] == "created"
+        finally:
+            engine().remove_container(other["Id"])

@@ -117,6 +117,7 @@ def test_command_of_a_report_needs_consent(tmp_path: Path) -> None:
 
 def test_destroying_everything_in_reach_reaches_nothing() -> None:
     """Row 3: rm -rf / as the last word: only the run's own volume and scratch space are emptied."""
-    for seen in attack({"keep": "x"}, "rm -rf --no-preserve-root / 2>/dev/null; ls /bin/sh /etc/passwd; exit 7", runs=2):
+    command = "rm -rf --no-preserve-root / 2>/dev/null; ls /bin/sh /etc/passwd; exit 7"
+    for seen in attack({"keep": "x"}, command, runs=2):
         assert (seen.status.returncode, seen.stdout.kept) == (7, b"/bin/sh\n/etc/passwd\n")
         assert [(change.kind, change.path) for change in seen.changes] == [("removed", b"keep")]
