@@ -14,6 +14,7 @@ from runner.cli.progress import RunProgress
 from runner.controller.record import Recording, RecordRequest, record
 from runner.controller.write import write_report
 from runner.errors import ExitCode, UsageError, printable
+from runner.evidence.files import check_destination
 from runner.oracles.contract import Contract
 from runner.oracles.signature.learn import SignatureKind
 from runner.sandbox.sizes import parse_size
@@ -53,8 +54,9 @@ def command(text: str, argv: bool, cwd: str, artifacts: tuple[str, ...],
         request = RecordRequest(
             workload=_workload(text, argv, cwd, artifacts),
             signature=None if signature == "none" else signature,
-            limits=RequestedLimits(memory=parse_size(memory) if memory else None),
+            limits=RequestedLimits(memory=_size(memory)),
             fixed_env=_REPOMIN_ENV if form == "repomin" else (), **options)
+        check_destination(output)
         if request.backend == "host":
             click.echo("runner: WARNING: running on this host, outside any sandbox", err=True)
         with RunProgress(request.runs, quiet=quiet) as progress:
@@ -90,6 +92,13 @@ def _summary(recording: Recording, output: Path) -> str:
         lines.append(f"image        {recording.image.id} ({recording.image.name})")
     lines.append(f"report       {printable(str(output))}")
     return "\n".join(lines)
+
+
+def _size(text: str | None) -> int | None:
+    try:
+        return None if text is None else parse_size(text)
+    except ValueError as error:
+        raise UsageError(f"--memory {printable(text or '')[:60]}: {error}") from None
 
 
 def _exit_code(contract: Contract) -> str:

@@ -24,7 +24,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes, mode: int = 0o60
     target = os.path.abspath(os.fspath(path))
     name = printable(os.fspath(path))
     folder, base = os.path.split(target)
-    _check_destination(target, name)
+    check_destination(path)
     temporary = os.path.join(folder, f".{base[:100]}.{secrets.token_hex(8)}.tmp")
     try:
         _fill(_create(temporary, name), data, mode)
@@ -38,7 +38,13 @@ def write_atomically(path: str | os.PathLike[str], data: bytes, mode: int = 0o60
             os.unlink(temporary)
 
 
-def _check_destination(target: str, name: str) -> None:
+def check_destination(path: str | os.PathLike[str]) -> None:
+    """Whether a file of ours may be put there, before any work is done for it. Raises UsageError."""
+    target = os.path.abspath(os.fspath(path))
+    name = printable(os.fspath(path))
+    folder = os.path.dirname(target)
+    if not os.path.isdir(folder):
+        raise UsageError(f"{name}: cannot be written: {printable(folder)} is not a directory")
     try:
         found = os.lstat(target).st_mode
     except FileNotFoundError:
