@@ -87,6 +87,18 @@ def test_limits_are_the_callers_own() -> None:
     assert verdict("prlimit64", 1, 0, 0) == EPERM
 
 
+@pytest.mark.parametrize(("name", "on_caller"), [
+    ("sched_setscheduler", (0, 0, 0)), ("sched_setparam", (0, 0)), ("sched_setattr", (0, 0, 0)),
+    ("setpriority", (0, 0, 5)), ("ioprio_set", (1, 0, 0))])
+def test_priorities_are_the_callers_own(name: str, on_caller: tuple[int, ...]) -> None:
+    who = 1 if name in ("setpriority", "ioprio_set") else 0
+    assert verdict(name, *on_caller) == ALLOWED
+    for other in (1, (1 << 32) + 1, 77):
+        assert verdict(name, *on_caller[:who], other, *on_caller[who + 1:]) == EPERM
+    if who:  # groups and users of processes include PID 1
+        assert verdict(name, 2, *on_caller[1:]) == EPERM
+
+
 @pytest.mark.parametrize(("persona", "expected"), [(0, ALLOWED), (0xFFFFFFFF, ALLOWED), (0x40000, EPERM), (8, EPERM)])
 def test_the_execution_domain_stays(persona: int, expected: str | int) -> None:
     assert verdict("personality", persona) == expected
