@@ -18,6 +18,7 @@ from runner.sandbox.deadline import Deadline
 from runner.sandbox.spec import ContainerSpec
 
 _CONFLICT = 409
+_KILL_SECONDS = 25.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +70,19 @@ class Container:
         return self.attachment
 
     def kill(self) -> None:
-        """KILL; a container that is over already is fine."""
+        """KILL; a container that is over already is fine. An engine that sees no end within its own patience is
+        asked again: a busy host may need longer.
+        """
         with engine_errors(f"kill the container {self._spec.name}"):
-            try:
-                self._api.kill(self.id, "SIGKILL")
-            except NotFound:
-                return
-            except APIError as error:
-                if error.status_code != _CONFLICT:
-                    raise
+            for attempt in retrying(_KILL_SECONDS):
+                with attempt:
+                    try:
+                        self._api.kill(self.id, "SIGKILL")
+                    except NotFound:
+                        return
+                    except APIError as error:
+                        if error.status_code != _CONFLICT:
+                            raise
 
     def wait(self, deadline: Deadline) -> FinalState:
         """Wait for the end and read the final state. Raises EngineUnavailable if it does not end in time."""
