@@ -43,7 +43,7 @@ class ContainerSpec:
     """Everything the engine is told about a container.
 
     ``argv`` is the whole command line including the entry point: an image's own ENTRYPOINT, CMD and
-    HEALTHCHECK never apply. ``stdin_leash``: the container ends when its attached stdin does.
+    HEALTHCHECK never apply. ``hosts_file``: the image needs one to know ``localhost``; the engine takes time for it.
     """
 
     name: str
@@ -59,4 +59,5 @@ class ContainerSpec:
     volumes: tuple[VolumeMount, ...] = ()
     tmpfs: tuple[TmpfsMount, ...] = field(default=())
     network: str = "none"
+    hosts_file: bool = False
     runtime: str | None = None

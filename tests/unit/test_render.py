@@ -40,6 +40,12 @@ def test_the_image_decides_nothing():
     assert body["NetworkDisabled"] is True
 
 
+def test_a_hosts_file_is_made_without_a_network_and_without_the_hosts_resolver():
+    body = render(dataclasses.replace(SPEC, hosts_file=True))
+    assert (body["NetworkDisabled"], body["HostConfig"]["NetworkMode"]) == (False, "none")
+    assert body["HostConfig"]["Dns"] == ["127.0.0.1"]
+
+
 def test_stdin_is_a_leash():
     body = render(SPEC)
     assert (body["OpenStdin"], body["StdinOnce"], body["Tty"]) == (True, True, False)

@@ -32,7 +32,7 @@ def render(spec: ContainerSpec) -> dict[str, Any]:
         "AttachStdin": True,
         "AttachStdout": True,
         "AttachStderr": True,
-        "NetworkDisabled": spec.network == "none",
+        "NetworkDisabled": spec.network == "none" and not spec.hosts_file,
         "HostConfig": _host_config(spec),
     }
 
@@ -62,6 +62,9 @@ def _host_config(spec: ContainerSpec) -> dict[str, Any]:
     }
     if spec.runtime is not None:
         config["Runtime"] = spec.runtime
+    if spec.network == "none":
+        # Where the engine writes a resolv.conf, it is not the host's.
+        config |= {"Dns": ["127.0.0.1"], "DnsSearch": ["."]}
     return config
 
 
