@@ -37,7 +37,9 @@ class SecondEngine:
         """Return once it answers. Its first process is the first of a PID namespace: nothing survives it."""
         if self._process is not None:
             return
-        (self._place / "pid").unlink(missing_ok=True)
+        # In a new PID namespace the old numbers belong to others, whom the engine would take for its own.
+        for stale in ("pid", "exec/containerd/containerd.pid"):
+            (self._place / stale).unlink(missing_ok=True)
         with open(self._place / "log", "ab") as log:
             self._process = subprocess.Popen(
                 ["unshare", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", "dockerd",
