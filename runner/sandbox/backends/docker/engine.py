@@ -10,13 +10,14 @@ import requests
 import urllib3
 from docker.errors import APIError, DockerException, NotFound
 from docker.utils import kwargs_from_env
-from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_exponential
+from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_exponential
 
 from runner.errors import EngineUnavailable, SetupError, printable
 
 CALL_TIMEOUT = 60.0
 """Seconds that one engine call may take; streams have their own deadline."""
 
+_ABSENCE_SECONDS = 1.0
 _GONE = (requests.exceptions.ConnectionError, requests.exceptions.Timeout, urllib3.exceptions.ProtocolError,
          ConnectionError, TimeoutError)
 _FIX = "start it (for example `systemctl start docker`), or set DOCKER_HOST; `runner doctor` tells more"
@@ -57,8 +58,17 @@ def _brief(error: BaseException) -> str:
 
 
 def retrying(seconds: float) -> Retrying:
-    """Retry an *idempotent* call for a bounded time; the last error is raised as it is."""
-    return Retrying(retry=retry_if_exception_type((*_GONE, APIError)), stop=stop_after_delay(seconds),
+    """Retry an *idempotent* call for a bounded time; the last error is raised as it is.
+
+    An engine that answers, but not as we wish, gets ``seconds``; one that does not answer gets far less, so
+    that the end of a lost engine's replay does not wait for it call by call.
+    """
+    def stop(state: RetryCallState) -> bool:
+        failure = state.outcome.exception() if state.outcome is not None else None
+        limit = seconds if isinstance(failure, APIError) else min(seconds, _ABSENCE_SECONDS)
+        return (state.seconds_since_start or 0.0) >= limit
+
+    return Retrying(retry=retry_if_exception_type((*_GONE, APIError)), stop=stop,
                     wait=wait_exponential(multiplier=0.05, max=1.0), reraise=True)
 
 
