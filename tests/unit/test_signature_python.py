@@ -153,7 +153,7 @@ def test_a_run_of_places_belongs_to_one_error_only() -> None:
     ("./x.py", "/workspace", "./x.py"),
     ("<string>", "/workspace", "<string>"),
     ("<frozen importlib._bootstrap>", "/workspace", "<frozen importlib._bootstrap>"),
-    ("C:\\Work\\Copy\\App\\x.py", "c:/work/copy", "App/x.py"),
+    ("C:\\Build\\Copy\\App\\x.py", "c:/build/copy", "App/x.py"),
     ("D:\\lib\\x.py", "/workspace", "x.py"),
     ("/anything/x.py", "/", "anything/x.py"),
     ("/home/me/workspace/deep/x.py", None, "deep/x.py"),
