@@ -218,6 +218,7 @@ int main(int argc, char **argv)
     take_cover();
     read_arguments(argc, argv);
     open_memory_peak();
+    burn_process_numbers();
     read_release(&release);
     self.released = true;
     ending.code = start_main(argv[4], argv + 6, &release, &self.main);

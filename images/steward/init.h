@@ -33,6 +33,9 @@ bool wait_for_news(int limit_ms, int output);
 /* init_release.c: reads the release from stdin; refuses anything else. */
 void read_release(struct release *into);
 
+/* init_start.c: makes the next process number a fixed one, unless it is past that already. */
+void burn_process_numbers(void);
+
 /* init_start.c: starts the main process. Returns 0, or the errno that kept it from starting. */
 int start_main(const char *cwd, char **argv, struct release *release, pid_t *started);
 

@@ -56,16 +56,6 @@ def tree_hashes(path: PayloadPath, limits: SealLimits = DEFAULT_LIMITS) -> TreeH
     return digests.result()
 
 
-def tree_sha256_v2(path: PayloadPath, limits: SealLimits = DEFAULT_LIMITS) -> str:
-    """The exact digest alone; see :func:`tree_hashes`."""
-    return tree_hashes(path, limits).exact
-
-
-def tree_content_sha256_v1(path: PayloadPath, limits: SealLimits = DEFAULT_LIMITS) -> str:
-    """The content digest alone; see :func:`tree_hashes`."""
-    return tree_hashes(path, limits).content
-
-
 class _Digests:
     """Two SHA-256 streams: exact in this thread, content in another, both fed by batches."""
 

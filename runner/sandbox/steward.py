@@ -166,10 +166,6 @@ class Steward:
         notes = [note] + ([f"{left_out} patterns too many"] if left_out else [])
         return Collection(tuple(artifacts), "; ".join(filter(None, notes)))
 
-    def get(self, volume: int, patterns: tuple[str, ...], max_files: int, max_bytes: int) -> tuple[Artifact, ...]:
-        """The files of :meth:`collect`, without its note."""
-        return self.collect(volume, patterns, max_files, max_bytes).artifacts
-
     def usage(self, volume: int) -> Usage:
         """How full a volume is."""
         with self._conversation("usage", frames.decimal(volume)) as talk:

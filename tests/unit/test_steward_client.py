@@ -83,7 +83,7 @@ ARTIFACT = encode(ITEM, b"a", b"3")
 ], ids=["more", "nothing", "end", "over the bytes", "over the files", "path"])
 def test_artifacts_are_capped_on_this_side_too(answers):
     with pytest.raises(StewardLost):
-        Steward(Script(*answers)).get(1, ("*",), 2, 10)
+        Steward(Script(*answers)).collect(1, ("*",), 2, 10)
 
 
 def test_a_failure_is_told_and_the_conversation_goes_on():

@@ -115,7 +115,7 @@ def test_declared_artifacts_are_taken_and_others_left(steward, cloned):
     assert [(each.path, len(each.data)) for each in found.artifacts] == [
         (b"a.txt", 3), (b"out/big.xml", 700_000), (b"out/one.xml", 4)]
     assert found.note == "not_a_file at out/link.xml; not_a_file at out/pipe.xml"
-    assert steward.client.get(1, ("**/one.xml",), 10, 10)[0].data == b"<a/>"
+    assert steward.client.collect(1, ("**/one.xml",), 10, 10).artifacts[0].data == b"<a/>"
 
 
 def test_artifact_caps_skip_and_say_so(steward, cloned):
@@ -208,7 +208,7 @@ def test_an_unprivileged_steward_reads_what_its_owner_made_unreadable():
                     ("mode", b"d/deep", "0755 -> 0200"), ("mode", b"d/deep/big", "0644 -> 0000")])
                 assert seen.after is not None
                 assert seen.after.content == sealed.fingerprint.content
-            assert steward.client.get(1, ("a.txt",), 1, 9)[0].data == b"hi\n"
+            assert steward.client.collect(1, ("a.txt",), 1, 9).artifacts[0].data == b"hi\n"
             assert (steward.volumes[0] / "d").stat().st_mode & 0o777 == 0
             steward.client.wipe(1)
             assert list(steward.volumes[0].iterdir()) == []

@@ -6,7 +6,7 @@ import pytest
 from trees import LIMITS, T2024, sample, settle
 
 from runner.errors import PayloadRefused
-from runner.payload.treehash import TreeHashes, tree_content_sha256_v1, tree_hashes, tree_sha256_v2
+from runner.payload.treehash import TreeHashes, tree_hashes
 
 EMPTY = TreeHashes("e790168978454183c1577da7fde62a3e4b8b75e1d7f685b72747e7ff6a63f596",
                    "c9956ff562c22c8f7eee6ab7cc8a2b73979b387fa67612964f943290d644833d")
@@ -32,8 +32,6 @@ def test_paths_sort_as_whole_bytes(tmp_path):
     (tmp_path / "d-e").write_bytes(b"1")
     os.symlink("d/x", tmp_path / "ln")
     assert tree_hashes(settle(tmp_path)) == FIVE_ENTRIES
-    assert tree_sha256_v2(tmp_path) == FIVE_ENTRIES.exact
-    assert tree_content_sha256_v1(tmp_path) == FIVE_ENTRIES.content
 
 
 @pytest.mark.parametrize("touch", [

@@ -54,12 +54,6 @@ def java_failure(observation: Observation, search: Searcher | None) -> JavaBlock
     return next((block for block in found if block is not None), None)
 
 
-def signature_met(signature: Signature, observation: Observation, pattern: str | None, matcher: Matcher,
-                  execution_root: str | None = None) -> bool:
-    """Whether this run shows the recorded signature. Raises PatternError."""
-    return signature_mismatch(signature, observation, pattern, matcher, execution_root) is None
-
-
 def signature_mismatch(signature: Signature, observation: Observation, pattern: str | None, matcher: Matcher,
                        execution_root: str | None = None) -> str | None:
     """Why this run does not show the recorded signature, without quoting output; ``None`` if it does.

@@ -22,6 +22,10 @@ def test_a_signal_is_a_signal(init: Path, number: int) -> None:
     assert (ended.ending, ended.code) == (("signaled", number), 128 + number)
 
 
+def test_the_main_process_has_the_same_number_each_time(init: Path) -> None:
+    assert [run(init, "sh", "-c", "echo $$").stdout for _ in range(3)] == [b"32\n"] * 3
+
+
 def test_a_real_segmentation_fault(init: Path) -> None:
     assert run(init, *python("import ctypes; ctypes.string_at(0)")).ending == ("signaled", 11)
 
