@@ -11,7 +11,10 @@
     │   ├── PayloadRefused            payload_refused    2   sealing refused an entry, by a named rule
     │   ├── PayloadMismatch           payload_mismatch   2   not the payload that was recorded
     │   ├── PayloadChanged            payload_changed    2   the payload changed while we worked
-    │   └── EnvironmentMismatch       environment        2   the --env values are not the recorded ones
+    │   ├── EnvironmentMismatch       environment        2   the --env values are not the recorded ones
+    │   ├── BundleRefused             bundle_refused     2   a .repro file that breaks a named rule
+    │   ├── EvidenceAltered           evidence           2   stored evidence that its own digests disown
+    │   └── SignatureInvalid          signature          2   an envelope that this key did not sign
     ├── SetupError                    setup              2   the machinery is missing or failed
     │   ├── EngineUnavailable         engine             2   no engine, or it went away
     │   ├── ImageUnavailable          image              2   an image is missing or is not the pinned one
@@ -110,6 +113,28 @@ class EnvironmentMismatch(InputError):
     """The given environment is not the recorded one (names or digest)."""
 
     code = "environment"
+
+
+class BundleRefused(InputError):
+    """A ``.repro`` file that breaks a rule of the format or a cap. ``rule`` names it."""
+
+    code = "bundle_refused"
+
+    def __init__(self, message: str, *, rule: str, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.rule = rule
+
+
+class EvidenceAltered(InputError):
+    """Stored evidence whose parts do not agree with the digests in it, or that cannot be read."""
+
+    code = "evidence"
+
+
+class SignatureInvalid(InputError):
+    """A signed envelope that is malformed, or that the given key did not sign."""
+
+    code = "signature"
 
 
 class SetupError(RunnerError):
