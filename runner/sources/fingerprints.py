@@ -49,13 +49,18 @@ class FingerprintMatch:
 
 def check_payload(case: Case, native: Digests, tree: Digests | None, files: int,
                   bytes_: int) -> FingerprintMatch:
-    """Compare the payload with what ``case`` records, under the scheme that it names.
+    """Compare the payload with what ``case`` records. See :func:`check_recorded`."""
+    return check_recorded(case.payload, native, tree, files, bytes_)
+
+
+def check_recorded(recorded: RecordedPayload, native: Digests, tree: Digests | None, files: int,
+                   bytes_: int) -> FingerprintMatch:
+    """Compare the payload with what a report records of it, under the scheme that the report names.
 
     ``tree`` holds ReproMin's pair and is needed for its reports. ``files`` and ``bytes_`` count regular
     files.
     Raises PayloadMismatch naming the digest or the count that differs.
     """
-    recorded = case.payload
     actual = native if recorded.scheme == "manifest-sha256-v1" else tree
     if actual is None and (recorded.exact or recorded.content):
         raise ValueError("a report with ReproMin's digests needs the tree hashes of the payload")

@@ -17,14 +17,19 @@ from runner.sources.native.parts import ExecutionPart, ImagePart, ModesPart
 
 def to_case(report: CommandReport, *, path: str, sha256: str) -> Case:
     """What a checked report claims."""
-    payload = report.payload
     return Case(
         source="native", path=path, sha256=sha256, schema_version=report.schema_,
         workload=report.workload.workload(), contract=report.oracle.contract(), contract_source="recorded",
-        payload=RecordedPayload(payload.files, payload.bytes, payload.fingerprint.scheme,
-                                payload.fingerprint.exact, payload.fingerprint.content, _modes(payload.modes)),
+        payload=recorded_payload(report),
         environment=RecordedEnvironment(report.environment.names, report.environment.sha256),
         execution=_execution(report.execution))
+
+
+def recorded_payload(report: CommandReport) -> RecordedPayload:
+    """What a checked report says of its payload."""
+    payload = report.payload
+    return RecordedPayload(payload.files, payload.bytes, payload.fingerprint.scheme,
+                           payload.fingerprint.exact, payload.fingerprint.content, _modes(payload.modes))
 
 
 def _execution(part: ExecutionPart) -> RecordedExecution:

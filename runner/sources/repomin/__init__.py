@@ -4,9 +4,9 @@
 ``write_repomin`` writes one from a recording.
 """
 
-from runner.sources.repomin.case import to_case
+from runner.sources.repomin.case import recorded_payload, to_case
 from runner.sources.repomin.model import RepominReport
 from runner.sources.repomin.report import validate_repomin
 from runner.sources.repomin.write import write_repomin
 
-__all__ = ["RepominReport", "to_case", "validate_repomin", "write_repomin"]
+__all__ = ["RepominReport", "recorded_payload", "to_case", "validate_repomin", "write_repomin"]

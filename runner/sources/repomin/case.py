@@ -32,7 +32,6 @@ def to_case(report: RepominReport, *, path: str, sha256: str, exit_code: int | N
     _check_command(report.command)
     contract = _as_its_client_saw(_contract(report, exit_code), report.execution)
     _check_ranges(report, contract)
-    digest = report.output.tree_sha256 or report.holdout.artifact_fingerprint
     execution = report.execution
     problem = _basename_problem(execution)
     basename = execution.raw.get("working_directory_basename")
@@ -41,8 +40,7 @@ def to_case(report: RepominReport, *, path: str, sha256: str, exit_code: int | N
         workload=CommandWorkload(shell=report.command),
         contract=contract,
         contract_source="legacy_inferred" if report.failure_spec is None else "recorded",
-        payload=RecordedPayload(report.output.counts.files, report.output.counts.bytes, "tree-sha256",
-                                digest, report.output.tree_content_sha256),
+        payload=recorded_payload(report),
         environment=RecordedEnvironment(tuple(sorted(execution.environment_names)),
                                         execution.environment_sha256),
         execution=_execution(execution),
@@ -50,6 +48,13 @@ def to_case(report: RepominReport, *, path: str, sha256: str, exit_code: int | N
         working_copy_problem=problem,
         holdout_status=report.holdout.status,
         fixed_env=FIXED_ENV)
+
+
+def recorded_payload(report: RepominReport) -> RecordedPayload:
+    """What a checked report says of its payload."""
+    output = report.output
+    return RecordedPayload(output.counts.files, output.counts.bytes, "tree-sha256",
+                           output.tree_sha256 or report.holdout.artifact_fingerprint, output.tree_content_sha256)
 
 
 def _as_its_client_saw(contract: Contract, execution: Execution) -> Contract:
