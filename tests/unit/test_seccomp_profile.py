@@ -30,10 +30,13 @@ DENIED = """
 
 
 def verdict(name: str, *args: int) -> str | int:
-    """ALLOWED, or the errno that the call gets. Rules of one name are alternatives, their conditions all hold."""
+    """ALLOWED, or the errno that the call gets. Rules of one name are alternatives, their conditions all hold.
+
+    What is handed to a tracer that does not exist gets ENOSYS (seccomp(2), SECCOMP_RET_TRACE).
+    """
     for rule in RULES:
         if name in rule["names"] and all(_holds(condition, args) for condition in rule.get("args", ())):
-            return ALLOWED if rule["action"] == "SCMP_ACT_ALLOW" else int(rule["errnoRet"])
+            return ALLOWED if rule["action"] == "SCMP_ACT_ALLOW" else ENOSYS
     return int(PROFILE["defaultErrnoRet"])
 
 
@@ -47,7 +50,7 @@ def _holds(condition: dict[str, Any], args: tuple[int, ...]) -> bool:
 
 def test_everything_is_denied_by_default() -> None:
     assert (PROFILE["defaultAction"], PROFILE["defaultErrnoRet"]) == ("SCMP_ACT_ERRNO", EPERM)
-    assert {rule["action"] for rule in RULES} == {"SCMP_ACT_ALLOW", "SCMP_ACT_ERRNO"}
+    assert {rule["action"] for rule in RULES} == {"SCMP_ACT_ALLOW", "SCMP_ACT_TRACE"}
 
 
 def test_only_native_64_bit_calls_exist() -> None:
@@ -68,7 +71,15 @@ def test_what_programs_need_is_allowed(name: str) -> None:
 
 
 def test_clone3_is_unknown_so_that_c_libraries_fall_back() -> None:
+    """Nothing else is handed to a tracer, and nobody inside can be one."""
     assert verdict("clone3", 0) == ENOSYS
+    assert [rule["names"] for rule in RULES if rule["action"] == "SCMP_ACT_TRACE"] == [["clone3"]]
+    assert verdict("ptrace", 0) == verdict("seccomp", 0) == EPERM
+
+
+def test_no_answer_is_an_errno_of_its_own() -> None:
+    """GVisor would answer EPERM instead, so that the same call would end differently there."""
+    assert all("errnoRet" not in rule for rule in RULES)
 
 
 @pytest.mark.parametrize("flag", NEW_NAMESPACES.values(), ids=NEW_NAMESPACES.keys())
