@@ -6,17 +6,20 @@ import os
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from runner import __version__
 from runner.controller.settle import Settled
 from runner.errors import ExitCode, printable
-from runner.evidence.observation import Stream
+from runner.evidence.observation import Artifact, Stored, Stream
 from runner.evidence.result import (
     ArtifactRecord,
     ChangeRecord,
+    ContractRecord,
     Drift,
     FingerprintRecord,
     ImageRecord,
+    MatchRecord,
     PolicyRecord,
     Result,
     Sample,
@@ -31,6 +34,7 @@ from runner.sandbox.seccomp import profile_sha256
 from runner.sources.environment import environment_sha256
 from runner.sources.fingerprints import FingerprintMatch
 from runner.sources.modes import mode_drift
+from runner.sources.native.oracle import oracle_document
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +70,8 @@ def result_of(settled: Settled, found: Findings, run_id: str, started: datetime,
         payload=printable(os.path.abspath(found.sealed.root)),
         command=printable(case.workload.display), holdout_status=case.holdout_status,
         backend=settled.backend, recorded_backend=case.execution.backend, oracle_mode=case.contract.mode,
-        oracle_source=case.contract_source, timeout_seconds=settled.timeout,
+        oracle_source=case.contract_source,
+        contract=ContractRecord.model_validate(oracle_document(case.contract)), timeout_seconds=settled.timeout,
         timeout_source=settled.timeout_source, runs=settled.request.runs, jobs=found.plan.jobs,
         started_ahead=found.plan.ahead, passes=passes,
         failures=settled.request.runs - passes, ambient_environment_pinned=docker,
@@ -75,7 +80,7 @@ def result_of(settled: Settled, found: Findings, run_id: str, started: datetime,
         actual_fingerprint=match.actual, expected_content_fingerprint=match.expected_content,
         actual_content_fingerprint=match.actual_content, metadata_drift_possible=match.metadata_drift_possible,
         mode_drift=_mode_drift(settled, found),
-        payload_fingerprint=_fingerprint(found.sealed.fingerprint), payload_unchanged=found.payload_unchanged,
+        payload_fingerprint=fingerprint_record(found.sealed.fingerprint), payload_unchanged=found.payload_unchanged,
         image=image_record(settled, found.image), policy=policy_record(settled), engine=asdict(found.facts),
         drift=drift_of(settled, found), samples=tuple(sample_of(run) for run in found.judged),
         error=found.error, cleanup=found.cleanup,
@@ -84,6 +89,13 @@ def result_of(settled: Settled, found: Findings, run_id: str, started: datetime,
         docker_network=settled.network if found.image else None,
         recorded_docker_image_id=case.execution.image.id if found.image and case.execution.image else None,
         recorded_docker_network=case.execution.network if found.image else None)
+
+
+def started_record(settled: Settled, image: ResolvedImage | None) -> dict[str, Any]:
+    """What was decided before anything ran, for the first event."""
+    return {"tool": f"sandbox-runner {__version__}", "report_sha256": settled.case.sha256,
+            "backend": settled.backend, "image": image.id if image else None,
+            "policy_sha256": settled.policy.digest(), "runs": settled.request.runs}
 
 
 def _schema_version(text: str) -> int | str:
@@ -173,18 +185,33 @@ def sample_of(run: Judged) -> Sample:
         cpu_seconds=seen.cpu_seconds, peak_memory=seen.peak_memory, output_sha256=seen.output_sha256,
         stdout=_stream(seen.stdout, f"stdout-{seen.index}.bin"),
         stderr=_stream(seen.stderr, f"stderr-{seen.index}.bin"), workspace=seen.workspace,
-        volume_before=_fingerprint(seen.before) if seen.before else None,
-        volume_after=_fingerprint(seen.after) if seen.after else None,
+        volume_before=fingerprint_record(seen.before) if seen.before else None,
+        volume_after=fingerprint_record(seen.after) if seen.after else None,
         changes=_changes(seen.changes), changes_note=seen.changes_note,
-        artifacts=tuple(ArtifactRecord(path=printable(item.path), bytes=len(item.data), sha256=item.sha256)
-                        for item in seen.artifacts))
+        artifacts=tuple(_artifact(item) for item in seen.artifacts),
+        match=MatchRecord(stream=judgement.match.stream, start=judgement.match.start, end=judgement.match.end)
+        if judgement.match else None)
 
 
 def _stream(stream: Stream, file: str) -> StreamRecord:
-    return StreamRecord(bytes=stream.bytes, sha256=stream.sha256, truncated=stream.truncated,
-                        file=file if stream.bytes else None)
+    stored = _stored(stream.stored)
+    return StreamRecord(bytes=stream.bytes, sha256=stream.sha256, truncated=stream.truncated, kept=stored.bytes,
+                        kept_sha256=stored.sha256, masked=stored.masked, file=file if stream.bytes else None)
 
 
-def _fingerprint(seen: Fingerprint) -> FingerprintRecord:
+def _artifact(artifact: Artifact) -> ArtifactRecord:
+    stored = _stored(artifact.stored)
+    return ArtifactRecord(path=printable(artifact.path), file=f"artifacts/{stored.sha256}", bytes=stored.bytes,
+                          sha256=stored.sha256, masked=stored.masked)
+
+
+def _stored(stored: Stored | None) -> Stored:
+    if stored is None:
+        raise ValueError("a run is put into evidence only when its bytes are stored")
+    return stored
+
+
+def fingerprint_record(seen: Fingerprint) -> FingerprintRecord:
+    """A fingerprint as evidence."""
     return FingerprintRecord(exact=seen.exact, content=seen.content, entries=seen.entries, files=seen.files,
                              bytes=seen.bytes)

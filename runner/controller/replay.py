@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from runner.controller.document import Findings, result_of
+from runner.controller.document import Findings, fingerprint_record, result_of, sample_of, started_record
 from runner.controller.observe import RunsCut, observe
 from runner.controller.settle import Settled, wanted_image
 from runner.errors import Interrupted, PayloadChanged, RunnerError
@@ -59,25 +59,43 @@ def replay(settled: Settled, *, out: Path | None = None, progress: Progress = la
         sealed = seal(settled.request.payload, seal_limits(settled.policy))
         match = check_payload(settled.case, sealed.fingerprint, _tree(settled, sealed), sealed.files, sealed.bytes)
         directory = stack.enter_context(RunDirectory(run_id, out))
-        judged: list[Judged] = []
-
-        def on_run(observation: Observation) -> None:
-            try:
-                run = _judge(settled, observation, matcher)
-            except RunnerError as error:
-                # A runaway pattern ends the replay, yet what was run is evidence.
-                judged.append(Judged(directory.keep(observation), unjudged(error.message)))
-                raise
-            judged.append(Judged(directory.keep(run.observation), run.judgement))
-            progress(judged[-1])
-
-        plan = plan_of(settled, image)
-        fault = _run_all(backend, plan, sealed, on_run)
-        findings = _conclude(settled, Findings(
-            facts=facts, image=image, plan=plan, sealed=sealed, match=match, judged=tuple(judged)), fault)
-        result = result_of(settled, findings, run_id, started, datetime.now(UTC), warnings)
+        directory.record("replay.started", started_record(settled, image))
+        directory.record("payload.sealed", fingerprint_record(sealed.fingerprint).model_dump())
         directory.write("manifest.txt", sealed.manifest.render(exact=True))
-        return Replayed(result, directory.finish(result), fault)
+        gathering = _Gathering(settled, matcher, directory, progress)
+        plan = plan_of(settled, image)
+        fault = _run_all(backend, plan, sealed, gathering.add)
+        findings = _conclude(settled, Findings(facts=facts, image=image, plan=plan, sealed=sealed, match=match,
+                                               judged=tuple(gathering.judged)), fault)
+        result = directory.finish(result_of(settled, findings, run_id, started, datetime.now(UTC), warnings))
+        return Replayed(result, directory.path, fault)
+
+
+class _Gathering:
+    """Judges each run as it ends and puts it into the evidence, before anybody is told of it."""
+
+    def __init__(self, settled: Settled, matcher: Matcher, directory: RunDirectory, progress: Progress) -> None:
+        self.judged: list[Judged] = []
+        self._settled = settled
+        self._matcher = matcher
+        self._directory = directory
+        self._progress = progress
+
+    def add(self, observation: Observation) -> None:
+        """A run is over. Raises RunnerError."""
+        try:
+            run = _judge(self._settled, observation, self._matcher)
+        except RunnerError as error:
+            # A runaway pattern ends the replay, yet what was run is evidence.
+            self._keep(Judged(observation, unjudged(error.message)))
+            raise
+        self._keep(run)
+        self._progress(self.judged[-1])
+
+    def _keep(self, run: Judged) -> None:
+        kept = Judged(self._directory.keep(run.observation), run.judgement)
+        self._directory.record("run.judged", sample_of(kept).model_dump(mode="json"))
+        self.judged.append(kept)
 
 
 def _matching_budget(settled: Settled) -> float:

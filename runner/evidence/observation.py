@@ -12,11 +12,20 @@ from runner.sandbox.exit import ExitStatus
 
 
 @dataclass(frozen=True, slots=True)
+class Stored:
+    """Bytes that were written down: how many, their digest, and how many of them are masked credentials."""
+
+    bytes: int
+    sha256: str
+    masked: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Stream:
     """One output stream: exact count and digest of everything seen, head and tail kept.
 
     ``head`` holds the first bytes; ``tail`` the last ones that ``head`` does not hold. When
-    ``truncated`` there is a gap between them.
+    ``truncated`` there is a gap between them. Once it is ``stored``, both are empty.
     """
 
     bytes: int = 0
@@ -24,6 +33,7 @@ class Stream:
     truncated: bool = False
     head: builtins.bytes = b""
     tail: builtins.bytes = b""
+    stored: Stored | None = None
 
     @property
     def kept(self) -> builtins.bytes:
@@ -33,15 +43,11 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """One declared file taken out of the volume after the run."""
+    """One declared file taken out of the volume after the run. Once it is ``stored``, ``data`` is empty."""
 
     path: bytes
     data: bytes
-
-    @property
-    def sha256(self) -> str:
-        """Lowercase hex."""
-        return sha256(self.data).hexdigest()
+    stored: Stored | None = None
 
 
 class Workspace(StrEnum):

@@ -7,9 +7,12 @@ of stdout, then stderr, so that anyone can recompute it from kept data.
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from runner.evidence.events import canonical
 
 SCHEMA = "runner.result/1"
 
@@ -19,11 +22,18 @@ class _Frozen(BaseModel):
 
 
 class StreamRecord(_Frozen):
-    """One output stream. ``file`` holds what was kept, relative to the run directory."""
+    """One output stream. ``file``, relative to the run directory, holds what was kept of it.
+
+    ``bytes`` and ``sha256`` are of all that came; ``kept`` and ``kept_sha256`` of the file. They differ when the
+    stream was truncated, or when ``masked`` bytes of the file stand for credentials.
+    """
 
     bytes: int
     sha256: str
     truncated: bool
+    kept: int
+    kept_sha256: str
+    masked: int = 0
     file: str | None = None
 
 
@@ -46,11 +56,39 @@ class ChangeRecord(_Frozen):
 
 
 class ArtifactRecord(_Frozen):
-    """A declared file that was taken out of the volume."""
+    """A declared file that was taken out of the volume: ``path`` there, ``file`` in the run directory.
+
+    ``bytes`` and ``sha256`` are those of ``file``, in which ``masked`` bytes stand for credentials.
+    """
 
     path: str
+    file: str
     bytes: int
     sha256: str
+    masked: int = 0
+
+
+class MatchRecord(_Frozen):
+    """Where the contract's pattern was found: byte offsets in the stream's file."""
+
+    stream: Literal["stdout", "stderr"]
+    start: int
+    end: int
+
+
+class ContractRecord(_Frozen):
+    """What a run had to show, as a native report words it. ``exit_code`` null: any but 0, or by the signature."""
+
+    exit_code: int | None
+    match: str | None
+    signature: dict[str, Any] | None
+
+
+class EventsRecord(_Frozen):
+    """The event log that goes with the result: how many events, and the digest of the last one."""
+
+    count: int
+    head: str
 
 
 class Sample(_Frozen):
@@ -61,6 +99,7 @@ class Sample(_Frozen):
     accepted: bool
     mismatch_reason: str | None
     detail: str = ""
+    match: MatchRecord | None = None
     cause: str
     returncode: int | None
     engine_exit_code: int | None = None
@@ -135,6 +174,7 @@ class Result(_Frozen):
     report: str
     report_sha256: str
     report_schema_version: int | str
+    bundle_sha256: str | None = None
     payload: str
     command: str
     holdout_status: str | None = None
@@ -142,6 +182,7 @@ class Result(_Frozen):
     recorded_backend: str
     oracle_mode: str
     oracle_source: str
+    contract: ContractRecord
     timeout_seconds: float
     timeout_source: Literal["override", "report", "default"]
     runs: int
@@ -175,10 +216,16 @@ class Result(_Frozen):
     samples: tuple[Sample, ...] = ()
     error: str | None = None
     cleanup: str = "complete"
+    events: EventsRecord | None = None
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
     def to_json(self, indent: int | None = None) -> str:
-        """Canonical text: sorted keys, ASCII only, so hostile names cannot reach a terminal."""
+        """Sorted keys, ASCII only, so hostile names cannot reach a terminal."""
         document = self.model_dump(mode="json", by_alias=True)
         return json.dumps(document, sort_keys=True, indent=indent, ensure_ascii=True)
+
+    def core_sha256(self) -> str:
+        """Digest of the canonical JSON without ``events``: the last event names it, ``events`` names that."""
+        document = self.model_dump(mode="json", by_alias=True, exclude={"events"})
+        return sha256(canonical(document)).hexdigest()

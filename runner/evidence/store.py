@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from runner.errors import SetupError, UsageError, printable
+from runner.evidence.events import START, Event, EventKind
 from runner.evidence.files import write_atomically
 from runner.evidence.leftovers import PARTIAL_SUFFIX, hold, sweep_partial
-from runner.evidence.observation import Observation, Stream
-from runner.evidence.result import Result
+from runner.evidence.observation import Artifact, Observation, Stored, Stream
+from runner.evidence.result import EventsRecord, Result
 
 DEFAULT_ROOT = Path(".runner/runs")
 _DIRECTORY_MODE = 0o700
@@ -31,10 +34,16 @@ def new_run_id(now: datetime | None = None) -> str:
 class RunDirectory:
     """The evidence of one replay while it is being gathered. Use as a context manager: without
     :meth:`finish`, leaving it removes everything.
+
+    ``confirm`` is handed each event before :meth:`record` returns: it makes the event last.
     """
 
-    def __init__(self, run_id: str, out: Path | None = None) -> None:
+    def __init__(self, run_id: str, out: Path | None = None,
+                 confirm: Callable[[Event], None] = lambda _: None) -> None:
         self.path = (out if out is not None else DEFAULT_ROOT / run_id).absolute()
+        self._run_id = run_id
+        self._confirm = confirm
+        self._events = EventsRecord(count=0, head=START)
         self._partial = self.path.parent / f".{run_id}{PARTIAL_SUFFIX}"
         self._held = -1
 
@@ -61,44 +70,75 @@ class RunDirectory:
         """Write a run's output and artifacts; returns the observation without their bytes, so that memory
         stays flat however many runs there are.
         """
-        index = observation.index
-        self._write_stream(f"stdout-{index}.bin", observation.stdout)
-        self._write_stream(f"stderr-{index}.bin", observation.stderr)
-        for number, artifact in enumerate(observation.artifacts, 1):
-            self.write(f"artifacts/run-{index}/{number:04d}.bin", artifact.data)
-        return replace(observation, stdout=_without_bytes(observation.stdout),
-                       stderr=_without_bytes(observation.stderr))
+        return replace(observation, stdout=self._keep_stream(f"stdout-{observation.index}.bin", observation.stdout),
+                       stderr=self._keep_stream(f"stderr-{observation.index}.bin", observation.stderr),
+                       artifacts=tuple(self._keep_artifact(item) for item in observation.artifacts))
 
-    def _write_stream(self, name: str, stream: Stream) -> None:
+    def _keep_stream(self, name: str, stream: Stream) -> Stream:
+        data = stream.kept
         if stream.bytes:
-            self.write(name, stream.kept)
+            self.write(name, data)
+        return replace(stream, head=b"", tail=b"", stored=_stored(data))
+
+    def _keep_artifact(self, artifact: Artifact) -> Artifact:
+        """Under the name of its digest, so that what several runs left alike is there once."""
+        stored = _stored(artifact.data)
+        name = f"artifacts/{stored.sha256}"
+        if not (self._partial / name).exists():
+            self.write(name, artifact.data)
+        return replace(artifact, data=b"", stored=stored)
+
+    def record(self, kind: EventKind, data: Mapping[str, Any]) -> None:
+        """Append an event to the log. Raises SetupError."""
+        last = self._events
+        event = Event(self._run_id, last.count + 1, now(), kind, dict(data), last.head)
+        self._append("events.jsonl", event.line() + b"\n")
+        self._confirm(event)
+        self._events = EventsRecord(count=event.seq, head=event.digest())
 
     def write(self, name: str, data: bytes) -> None:
         """Write one file of the evidence; ``name`` is ours, never a name from the payload. Raises SetupError."""
+        self._put(name, data, os.O_EXCL)
+
+    def _append(self, name: str, data: bytes) -> None:
+        self._put(name, data, os.O_APPEND)
+
+    def _put(self, name: str, data: bytes, flags: int) -> None:
         target = self._partial / name
         try:
             target.parent.mkdir(parents=True, exist_ok=True, mode=_DIRECTORY_MODE)
-            descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _FILE_MODE)
+            descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | flags, _FILE_MODE)
             with os.fdopen(descriptor, "wb") as file:
                 file.write(data)
         except OSError as error:
             raise SetupError(f"the evidence cannot be written to {printable(str(self.path))}: {error.strerror}",
                              hint="make room, or choose another place with --out") from None
 
-    def finish(self, result: Result) -> Path:
-        """Write the result and put the directory in its place. Raises UsageError, SetupError."""
+    def finish(self, result: Result) -> Result:
+        """Close the log, write the result and put the directory in its place; returns what was written.
+
+        Raises UsageError, SetupError.
+        """
+        self.record("replay.judged", {"verdict": result.verdict, "exit_code": result.exit_code,
+                                      "reasons": list(result.reasons), "result_sha256": result.core_sha256()})
+        result = result.model_copy(update={"events": self._events})
         write_atomically(self._partial / "result.json", (result.to_json(indent=2) + "\n").encode())
         try:
             self._partial.replace(self.path)
         except OSError as error:
             raise UsageError(f"{printable(str(self.path))}: cannot be written: {error.strerror}",
                              hint="is something else writing there?") from None
-        return self.path
+        return result
+
+
+def now() -> str:
+    """This moment: UTC, ISO 8601, milliseconds."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _is_empty_directory(path: Path) -> bool:
     return not path.is_symlink() and path.is_dir() and not any(path.iterdir())
 
 
-def _without_bytes(stream: Stream) -> Stream:
-    return replace(stream, head=b"", tail=b"")
+def _stored(data: bytes) -> Stored:
+    return Stored(bytes=len(data), sha256=sha256(data).hexdigest())

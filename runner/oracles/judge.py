@@ -7,10 +7,10 @@ from typing import Literal
 
 from runner.evidence.observation import Observation, Workspace
 from runner.oracles.contract import Contract, JavaSignature, ProcessSignature
-from runner.oracles.match import Matcher
+from runner.oracles.match import Matcher, Span
 from runner.oracles.signature.learn import signature_mismatch
 from runner.oracles.signature.process import describe_end
-from runner.oracles.text import searched_text
+from runner.oracles.text import Found, place, searched_text
 from runner.sandbox.exit import RESOURCE_CAUSES, Cause, ExitStatus
 
 MismatchReason = Literal["timeout", "resource", "no_verdict", "exit_code", "match", "signature"]
@@ -28,7 +28,7 @@ class Judgement:
     ``mismatch_reason`` is the first of its values, in their order, that holds; ``None`` when accepted.
     ``expected_exit_code`` is ``None`` when none is pinned. ``detail`` explains in plain words and never
     quotes output or pattern. ``cause`` is the run's cause as settled here: with a full work volume and a
-    contract that was not met it is ``disk_limit``.
+    contract that was not met it is ``disk_limit``. ``match`` is where the pattern was found, accepted or not.
     """
 
     accepted: bool
@@ -38,6 +38,7 @@ class Judgement:
     actual_exit_code: int | None = None
     detail: str = ""
     cause: Cause | None = None
+    match: Found | None = None
 
 
 def judge(contract: Contract, observation: Observation, matcher: Matcher,
@@ -51,11 +52,13 @@ def judge(contract: Contract, observation: Observation, matcher: Matcher,
     status = observation.status
     expected = _expected(contract)
     cut = _cut_off(status)
-    reason, detail = cut or _mismatch(contract, observation, matcher, execution_root) or (None, "")
+    span = None if cut or not _exit_fits(expected, status) else _search(contract, observation, matcher)
+    reason, detail = cut or _mismatch(contract, observation, matcher, span, execution_root) or (None, "")
     cause = status.cause
     if reason and cut is None and observation.workspace in _FULL:
         reason, detail, cause = "resource", "the work volume was full", Cause.DISK_LIMIT
-    return Judgement(reason is None, reason, _outcome(reason), expected, status.returncode, detail, cause)
+    match = place(span, observation) if span is not None else None
+    return Judgement(reason is None, reason, _outcome(reason), expected, status.returncode, detail, cause, match)
 
 
 def unjudged(why: str) -> Judgement:
@@ -95,12 +98,18 @@ def _cut_off(status: ExitStatus) -> tuple[MismatchReason, str] | None:
     return None
 
 
-def _mismatch(contract: Contract, observation: Observation, matcher: Matcher,
+def _search(contract: Contract, observation: Observation, matcher: Matcher) -> Span | None:
+    if not contract.match:
+        return None
+    text = searched_text(observation, java=isinstance(contract.signature, JavaSignature))
+    return matcher.for_pattern(contract.match).search(text)
+
+
+def _mismatch(contract: Contract, observation: Observation, matcher: Matcher, span: Span | None,
               execution_root: str | None) -> tuple[MismatchReason, str] | None:
     if not _exit_fits(_expected(contract), observation.status):
         return "exit_code", _remark(observation.status)
-    text = searched_text(observation, java=isinstance(contract.signature, JavaSignature))
-    if contract.match and not matcher.for_pattern(contract.match).search(text):
+    if contract.match and span is None:
         return _not_found(observation)
     if contract.signature is None:
         return None

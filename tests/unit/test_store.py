@@ -2,6 +2,7 @@
 
 import os
 import stat
+from hashlib import sha256
 
 import pytest
 
@@ -13,10 +14,18 @@ from runner.sandbox.exit import Cause, ExitStatus
 
 
 class Written:
-    """Stands for a result: the store only asks it for its text."""
+    """Stands for a result: what the store asks of one."""
+
+    verdict, exit_code, reasons = "reproduced", 0, ()
 
     def to_json(self, indent=None):
         return "{}"
+
+    def core_sha256(self):
+        return "0" * 64
+
+    def model_copy(self, update):
+        return self
 
 
 def seen(stdout=b"", artifacts=()):
@@ -33,8 +42,9 @@ def test_a_finished_directory_is_private_and_whole(tmp_path):
     with RunDirectory("run_x", place) as directory:
         kept = directory.keep(seen(b"hello", (Artifact(b"../evil\n", b"data"),)))
         directory.finish(Written())
-    assert sorted(path.name for path in place.iterdir()) == ["artifacts", "result.json", "stdout-1.bin"]
-    assert (place / "artifacts" / "run-1" / "0001.bin").read_bytes() == b"data"
+    assert sorted(path.name for path in place.iterdir()) == ["artifacts", "events.jsonl", "result.json",
+                                                                   "stdout-1.bin"]
+    assert (place / "artifacts" / sha256(b"data").hexdigest()).read_bytes() == b"data"
     assert (kept.stdout.bytes, kept.stdout.kept) == (5, b"")
     modes = {stat.S_IMODE(path.stat().st_mode) for path in (place, place / "result.json", place / "stdout-1.bin")}
     assert modes == {0o700, 0o600}
