@@ -21,7 +21,7 @@ from runner.oracles.match import Matcher
 from runner.oracles.signature.surefire import SUREFIRE_GLOB
 from runner.oracles.trivial import trivial_reasons
 from runner.payload.seal import SealedPayload, SealLimits, check_unchanged, seal
-from runner.payload.treehash import TreeHashes, tree_hashes
+from runner.payload.treehash import TreeHashes, sealed_tree_hashes
 from runner.sandbox.backends import open_backend
 from runner.sandbox.backends.base import CLEANUP_INCOMPLETE, Backend, BackendFacts, Plan
 from runner.sandbox.image import ResolvedImage
@@ -122,7 +122,7 @@ def seal_limits(policy: Policy) -> SealLimits:
 def _tree(settled: Settled, sealed: SealedPayload) -> TreeHashes | None:
     if settled.case.payload.scheme != "tree-sha256":
         return None
-    return tree_hashes(sealed.root, seal_limits(settled.policy))
+    return sealed_tree_hashes(sealed)
 
 
 def plan_of(settled: Settled, image: ResolvedImage | None) -> Plan:

@@ -8,10 +8,9 @@ from typing import Literal
 from runner import __version__
 from runner.case import RecordedExecution
 from runner.controller.record import Recording
-from runner.controller.replay import seal_limits
 from runner.evidence.files import write_atomically
 from runner.images.lock import read_lock
-from runner.payload.treehash import TreeHashes, tree_hashes
+from runner.payload.treehash import TreeHashes, sealed_tree_hashes
 from runner.resources import data_dir
 from runner.sandbox.image import ImagePin, ResolvedImage
 from runner.sources.draft import Baseline, RecordedTree, ReportDraft
@@ -25,7 +24,7 @@ ReportFormat = Literal["native", "repomin"]
 
 def write_report(recording: Recording, form: ReportFormat, path: Path) -> None:
     """Write the report to ``path``, whole or not at all. Raises UsageError, ReportError, SetupError."""
-    tree = tree_hashes(recording.sealed.root, seal_limits(recording.policy)) if form == "repomin" else None
+    tree = sealed_tree_hashes(recording.sealed) if form == "repomin" else None
     draft = _draft(recording, tree)
     write_atomically(path, write_repomin(draft) if form == "repomin" else write_native(draft), mode=0o644)
 

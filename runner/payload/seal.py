@@ -6,7 +6,7 @@ The caller's directory is only ever read: nothing is written, and access times s
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -16,11 +16,12 @@ from runner.payload.fingerprint import Fingerprint, Manifest, diff
 from runner.payload.hashing import read_files
 from runner.payload.names import collisions
 from runner.payload.rules import MESSAGES, judge
+from runner.payload.sealed import SealedPayload, check_unchanged
 from runner.payload.stream import Chunk, tar_stream
 from runner.payload.tree import Caps, Found, Kind, Problem, SealLimits, walk
 
-__all__ = ["DEFAULT_LIMITS", "PayloadPath", "Refusal", "SealLimits", "SealedPayload", "Survey", "check_unchanged",
-           "scan", "seal", "survey"]
+__all__ = ["DEFAULT_LIMITS", "DirectorySource", "PayloadPath", "Refusal", "SealLimits", "SealedPayload", "Survey",
+           "check_unchanged", "scan", "seal", "survey"]
 
 PayloadPath = str | bytes | os.PathLike[str]
 
@@ -31,34 +32,36 @@ _UNFIT_FOR_HASHING = frozenset({"unreadable", "too_large", "device", "fifo", "so
                                 "name_too_long"})
 
 
-class SealedPayload:
-    """A payload that was walked, judged and fingerprinted; the content is still in the caller's directory."""
+class DirectorySource:
+    """A payload in the caller's directory, which is only ever read."""
 
-    __slots__ = ("fingerprint", "limits", "manifest", "root")
+    file_sha256 = None
 
-    def __init__(self, root: bytes, manifest: Manifest, limits: SealLimits) -> None:
-        self.root = root
-        self.manifest = manifest
-        self.limits = limits
-        self.fingerprint: Fingerprint = manifest.fingerprint()
+    def __init__(self, path: bytes) -> None:
+        self.path = path
 
-    @property
-    def files(self) -> int:
-        """Number of regular files."""
-        return self.fingerprint.files
+    def stream(self, manifest: Manifest, prefix: bytes) -> Generator[Chunk]:
+        """Read every file anew."""
+        with opened(self.path) as root_fd:
+            yield from tar_stream(root_fd, manifest, prefix)
 
-    @property
-    def bytes(self) -> int:
-        """Total size of the regular files."""
-        return self.fingerprint.bytes
-
-    def stream(self) -> Iterator[Chunk]:
-        """The canonical tar stream (see :mod:`runner.payload.tar`), read anew from the caller's directory.
-
-        Raises PayloadChanged, before the end of the stream, when a file is no longer what was sealed.
-        """
-        with opened(self.root) as root_fd:
-            yield from tar_stream(root_fd, self.manifest)
+    def check_unchanged(self, manifest: Manifest, limits: SealLimits) -> None:
+        """Walk and read the directory again."""
+        try:
+            again = seal(self.path, limits)
+        except PayloadRefused as error:
+            raise PayloadChanged(f"the payload changed since it was sealed: {error.message}") from error
+        if again.manifest == manifest:
+            return
+        changes = diff(manifest, again.manifest)
+        if changes:
+            kind, path, detail = changes[0]
+            where = f"{printable(path)} ({kind}: {detail})"
+        else:
+            pairs = zip(manifest.entries, again.manifest.entries, strict=True)
+            where = next(printable(was.path) for was, now in pairs if was != now) + " (another time)"
+        raise PayloadChanged(f"the payload changed since it was sealed: {where}",
+                             hint="nothing may write to the payload while it is used")
 
 
 class Refusal(NamedTuple):
@@ -93,29 +96,7 @@ def seal(path: PayloadPath, limits: SealLimits) -> SealedPayload:
         entries, problems = read_files(root_fd, found, max_bytes=limits.bytes)
     if problems:
         raise _refused(problems[0])
-    return SealedPayload(root, Manifest(entries), limits)
-
-
-def check_unchanged(sealed: SealedPayload) -> None:
-    """Walk and read the caller's directory again. Raises PayloadChanged, naming the first path that differs.
-
-    Modes and times count too; content is always read, so a rewrite that restores size and time is seen.
-    """
-    try:
-        again = seal(sealed.root, sealed.limits)
-    except PayloadRefused as error:
-        raise PayloadChanged(f"the payload changed since it was sealed: {error.message}") from error
-    if again.fingerprint == sealed.fingerprint:
-        return
-    changes = diff(sealed.manifest, again.manifest)
-    if changes:
-        kind, path, detail = changes[0]
-        where = f"{printable(path)} ({kind}: {detail})"
-    else:
-        pairs = zip(sealed.manifest.entries, again.manifest.entries, strict=True)
-        where = next(printable(was.path) for was, now in pairs if was != now) + " (another time)"
-    raise PayloadChanged(f"the payload changed since it was sealed: {where}",
-                         hint="nothing may write to the payload while it is used")
+    return SealedPayload(DirectorySource(root), Manifest(entries), limits)
 
 
 def survey(path: PayloadPath, limits: SealLimits) -> Survey:

@@ -15,11 +15,14 @@ from runner.payload.tree import Entry, Kind, changed
 Chunk = bytes
 
 
-def tar_stream(root_fd: int, manifest: Manifest) -> Iterator[Chunk]:
-    """Chunks of about 256 KiB. Raises PayloadChanged, before the end, for a file that is not as recorded."""
+def tar_stream(root_fd: int, manifest: Manifest, prefix: bytes = b"") -> Iterator[Chunk]:
+    """Chunks of about 256 KiB; every path stands behind ``prefix``.
+
+    Raises PayloadChanged, before the end, for a file that is not as recorded.
+    """
     waiting: list[bytes] = []
     size = 0
-    for part in _parts(root_fd, manifest):
+    for part in _parts(root_fd, manifest, prefix):
         waiting.append(part)
         size += len(part)
         if size >= BUFFER:
@@ -28,10 +31,10 @@ def tar_stream(root_fd: int, manifest: Manifest) -> Iterator[Chunk]:
     yield b"".join(waiting)
 
 
-def _parts(root_fd: int, manifest: Manifest) -> Iterator[bytes]:
+def _parts(root_fd: int, manifest: Manifest, prefix: bytes) -> Iterator[bytes]:
     with Descent(root_fd) as place:
         for entry in manifest.entries:
-            yield encode_header(entry)
+            yield encode_header(entry._replace(path=prefix + entry.path) if prefix else entry)
             if entry.kind is Kind.FILE:
                 yield from _content(place, entry)
     yield END

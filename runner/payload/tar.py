@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from runner.errors import PayloadRefused
-from runner.payload.tree import Entry, Kind
+from runner.payload.tree import LINK_MODE, Entry, Kind
 
 BLOCK = 512
 END = bytes(2 * BLOCK)
 _MAX_OCTAL = 0o77777777777
 _MAX_EXTENDED = 64 << 10
 _MAX_DIGITS = 20
+_MAX_MODE = 0o7777
 _NANO = 10**9
 _TYPES = {Kind.FILE: b"0", Kind.LINK: b"2", Kind.DIR: b"5"}
 _KINDS = {flag: kind for kind, flag in _TYPES.items()}
@@ -116,9 +117,16 @@ def read_header(read: Callable[[int], bytes]) -> Entry | None:
         entry = _parse(block, records)
     except (ValueError, KeyError) as error:
         raise _malformed("a header cannot be read") from error
-    if encode_header(entry) != raw:
+    if _is_odd(entry) or encode_header(entry) != raw:
         raise _malformed("a header is not in canonical form")
     return entry
+
+
+def _is_odd(entry: Entry) -> bool:
+    """Whether no walk finds such an entry, although its header can be written: it is refused all the same."""
+    is_link = entry.kind is Kind.LINK
+    return (not 0 <= entry.mode <= _MAX_MODE or entry.size < 0 or b"\0" in entry.target
+            or is_link != bool(entry.target) or (is_link and entry.mode != LINK_MODE))
 
 
 def _parse(block: bytes, records: dict[bytes, bytes]) -> Entry:

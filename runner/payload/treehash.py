@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+from contextlib import closing
 from hashlib import sha256
 from queue import Queue
 from threading import Thread
@@ -16,9 +17,12 @@ from typing import NamedTuple, Self
 
 from runner.errors import PayloadRefused
 from runner.payload.access import Descent, open_file
+from runner.payload.chunks import ExactReader
 from runner.payload.hashing import prove_same
 from runner.payload.rules import MESSAGES
 from runner.payload.seal import DEFAULT_LIMITS, PayloadPath, SealLimits, opened, root_path, scan
+from runner.payload.sealed import SealedPayload
+from runner.payload.tar import BLOCK, read_header
 from runner.payload.tree import Found, Kind, changed, unreadable
 
 EXACT_POLICY = "tree-sha256-v2"
@@ -33,9 +37,12 @@ _NO_FLAGS = b"G" + bytes(8) + b"W" + bytes(8)
 
 
 class TreeHashes(NamedTuple):
-    """``exact`` is tree-sha256-v2, ``content`` is tree-content-sha256-v1; lowercase hex."""
+    """``exact`` is tree-sha256-v2, ``content`` is tree-content-sha256-v1; lowercase hex.
 
-    exact: str
+    ``exact`` is ``None`` for a payload in a bundle, which has no root directory and no extended attributes.
+    """
+
+    exact: str | None
     content: str
 
 
@@ -54,6 +61,28 @@ def tree_hashes(path: PayloadPath, limits: SealLimits = DEFAULT_LIMITS) -> TreeH
                 _add(digests, place, item)
         digests.both(b"X", b"X")
     return digests.result()
+
+
+def sealed_tree_hashes(sealed: SealedPayload) -> TreeHashes:
+    """The digests of a sealed payload, wherever it lies. Raises as :func:`tree_hashes`."""
+    if sealed.source.file_sha256 is None:
+        return tree_hashes(sealed.path, sealed.limits)
+    digest = sha256(_CONTENT_PREFIX + _field(b"N", (len(sealed.manifest.entries) + 1).to_bytes(8, "big")))
+    digest.update(_content_head(b"", Kind.DIR) + _field(b"C", b"") + b"Z")
+    with closing(sealed.stream()) as chunks:
+        read = ExactReader(chunks)
+        while (entry := read_header(read)) is not None:
+            digest.update(_content_head(entry.path, entry.kind))
+            if entry.kind is not Kind.FILE:
+                digest.update(_field(b"C", entry.target) + b"Z")
+                continue
+            digest.update(b"C" + entry.size.to_bytes(8, "big"))
+            for start in range(0, entry.size, _BATCH):
+                digest.update(read(min(_BATCH, entry.size - start)))
+            digest.update(b"Z")
+            read(-entry.size % BLOCK)
+    digest.update(b"X")
+    return TreeHashes(None, digest.hexdigest())
 
 
 class _Digests:
@@ -105,10 +134,14 @@ def _field(tag: bytes, value: bytes) -> bytes:
 
 def _open_entry(digests: _Digests, item: Found, xattrs: bytes) -> None:
     """Everything of an entry up to its content."""
-    path, kind = _field(b"P", item.path), _field(b"T", _KIND_NAMES[item.kind])
+    kind = _field(b"T", _KIND_NAMES[item.kind])
     mode, mtime = item.mode.to_bytes(2, "big"), item.mtime_ns.to_bytes(8, "big", signed=True)
     metadata = _field(b"M", mode) + _field(b"Y", mtime) + _NO_FLAGS
-    digests.both(b"E" + path + metadata + kind + xattrs, b"E" + path + kind)
+    digests.both(b"E" + _field(b"P", item.path) + metadata + kind + xattrs, _content_head(item.path, item.kind))
+
+
+def _content_head(path: bytes, kind: Kind) -> bytes:
+    return b"E" + _field(b"P", path) + _field(b"T", _KIND_NAMES[kind])
 
 
 def _add(digests: _Digests, place: Descent, item: Found) -> None:

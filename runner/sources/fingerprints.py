@@ -15,8 +15,8 @@ class Digests(Protocol):
     """Two digests of one tree: a ``Fingerprint`` or the ``TreeHashes`` of :mod:`runner.payload`."""
 
     @property
-    def exact(self) -> str:
-        """Everything, with metadata."""
+    def exact(self) -> str | None:
+        """Everything, with metadata; ``None`` where that cannot be known."""
 
     @property
     def content(self) -> str:
@@ -74,13 +74,13 @@ def _compare(recorded: RecordedPayload, actual: Digests | None, counts: str) -> 
     exact = actual.exact if actual is not None else None
     if actual is None or (recorded.exact is None and recorded.content is None):
         return FingerprintMatch("unavailable", None, exact)
-    if recorded.exact == actual.exact:
-        return FingerprintMatch("exact", recorded.exact, actual.exact)
+    if recorded.exact is not None and recorded.exact == exact:
+        return FingerprintMatch("exact", recorded.exact, exact)
     if recorded.content is None:
-        raise _differs("exact", recorded.exact, actual.exact, counts)
+        raise _differs("exact", recorded.exact, exact or "unknown", counts)
     if recorded.content != actual.content:
         raise _differs("content", recorded.content, actual.content, counts)
-    return FingerprintMatch("content", recorded.exact, actual.exact, recorded.content, actual.content)
+    return FingerprintMatch("content", recorded.exact, exact, recorded.content, actual.content)
 
 
 def _differs(which: str, recorded: str | None, actual: str, counts: str) -> PayloadMismatch:

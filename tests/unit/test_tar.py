@@ -94,6 +94,14 @@ MALFORMED = {
     "hard link": body(A).replace(b"\0 0\0", b"\0 1\0"),
     "extended header of nothing": encode_header(A).replace(b"\0 0\0", b"\0 x\0") + bytes(2048),
     "global header": encode_header(A._replace(path=b"\xff")).replace(b"x", b"g", 1),
+    "a size below nothing": encode_header(A._replace(size=-5)) + bytes(2048),
+    "a mode below nothing": encode_header(A._replace(mode=-1)) + bytes(2048),
+    "a mode that holds a kind": encode_header(A._replace(mode=0o100644)) + bytes(2048),
+    "a file with a target": encode_header(A._replace(target=b"x")) + bytes(2048),
+    "a directory with a target": encode_header(D._replace(target=b"x")) + bytes(2048),
+    "a link with a NUL": encode_header(Entry(b"l", Kind.LINK, 0o777, T, 3, None, b"a\0b")) + END,
+    "a link to nothing": encode_header(Entry(b"l", Kind.LINK, 0o777, T, 0, None, b"")) + END,
+    "a link with a mode": encode_header(Entry(b"l", Kind.LINK, 0o644, T, 1, None, b"a")) + END,
     "foreign": None,
 }
 

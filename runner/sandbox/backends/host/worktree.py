@@ -16,7 +16,7 @@ from runner.payload.seal import SealedPayload
 from runner.payload.tree import Caps, Found, Problem, walk
 from runner.sandbox.backends.base import Aftermath, Plan
 from runner.sandbox.backends.host.artifacts import take
-from runner.sandbox.backends.host.chunks import ExactReader
+from runner.payload.chunks import ExactReader
 
 _DEPTH = 256
 _NAME = 255
@@ -52,7 +52,7 @@ class WorkTree:
             try:
                 self._run_fd = _make(self._directory, _PRIVATE, parent_fd, undo)
                 self._fd = _make(plan.working_copy, _SHARED, self._run_fd, undo)
-                with closing(sealed.stream()) as chunks:  # type: ignore[type-var]  # it is a generator
+                with closing(sealed.stream()) as chunks:
                     unpack(ExactReader(chunks), self._fd, sealed.limits)
                 self.before = self._prove(index)
             except OSError as error:
