@@ -217,7 +217,7 @@ int main(int argc, char **argv)
     struct ending ending = { .kind = 'N', .code = 0 };
     take_cover();
     read_arguments(argc, argv);
-    open_memory_peak();
+    open_memory_figures();
     burn_process_numbers();
     read_release(&release);
     self.released = true;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-enum { NONCE_BYTES = 32, TRAILER_BYTES = 180 };
+enum { NONCE_BYTES = 32, TRAILER_BYTES = 201 };
 
 /* What came over stdin: who we are to the controller, and what the workload is to find in its environment. */
 struct release {
@@ -39,8 +39,8 @@ void burn_process_numbers(void);
 /* init_start.c: starts the main process. Returns 0, or the errno that kept it from starting. */
 int start_main(const char *cwd, char **argv, struct release *release, pid_t *started);
 
-/* init_trailer.c: opens the cgroup's high-water mark while nothing untrusted runs; fills TRAILER_BYTES + 1. */
-void open_memory_peak(void);
+/* init_trailer.c: opens the cgroup's memory figures while nothing untrusted runs; fills TRAILER_BYTES + 1. */
+void open_memory_figures(void);
 void format_trailer(char *into, const unsigned char *nonce, const struct ending *ending);
 
 #endif

@@ -50,7 +50,8 @@ class Trailer:
     """What our init reported about the main process, authenticated by the run's nonce.
 
     ``code`` is an exit code, a signal number or (``not_started``) an errno. CPU times are microseconds,
-    ``peak_memory`` is the cgroup's high-water mark in bytes, or ``None`` where the boundary hides it.
+    ``peak_memory`` is the cgroup's high-water mark in bytes, ``oom_kills`` how many processes the kernel killed in
+    it for want of memory; ``None`` where the boundary hides a figure.
     """
 
     kind: Literal["exited", "signaled", "not_started"]
@@ -59,6 +60,7 @@ class Trailer:
     system_us: int = 0
     max_rss: int = 0
     peak_memory: int | None = None
+    oom_kills: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

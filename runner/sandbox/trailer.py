@@ -14,7 +14,7 @@ from typing import Literal
 from runner.errors import UsageError, printable
 from runner.sandbox.exit import Trailer
 
-TRAILER_BYTES = 180
+TRAILER_BYTES = 201
 """Exact length of a trailer; a backend holds that much of the end of stderr back."""
 
 NONCE_BYTES = 32
@@ -24,7 +24,7 @@ MAX_ENVIRONMENT = 1 << 20
 _MAGIC = b"RUNINIT1"
 _UNKNOWN = b"9" * 20
 _SHAPE = re.compile(
-    rb"\x00RUNNER-TRAILER-1 ([0-9a-f]{64}) ([ESN]) ([0-9]{10})" + rb" ([0-9]{20})" * 4 + rb"\n")
+    rb"\x00RUNNER-TRAILER-1 ([0-9a-f]{64}) ([ESN]) ([0-9]{10})" + rb" ([0-9]{20})" * 5 + rb"\n")
 _KINDS: dict[bytes, tuple[Literal["exited", "signaled", "not_started"], range]] = {
     b"E": ("exited", range(256)),
     b"S": ("signaled", range(1, 65)),
@@ -73,7 +73,11 @@ def split_trailer(tail: bytes, nonce: bytes) -> tuple[bytes, Trailer | None]:
         return tail, None
     return tail[:-TRAILER_BYTES], Trailer(
         kind=kind, code=code, user_us=int(found[4]), system_us=int(found[5]), max_rss=int(found[6]),
-        peak_memory=None if found[7] == _UNKNOWN else int(found[7]))
+        peak_memory=_known(found[7]), oom_kills=_known(found[8]))
+
+
+def _known(figure: bytes) -> int | None:
+    return None if figure == _UNKNOWN else int(figure)
 
 
 def _encode(name: str, entry: str) -> bytes:

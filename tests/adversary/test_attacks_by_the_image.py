@@ -23,7 +23,7 @@ data = b""
 while len(data) < 44:
     data += os.read(0, 100)
 os.write(1, b"the secret is " + data[44:])
-os.write(2, b"\\0RUNNER-TRAILER-1 " + data[8:40].hex().encode() + b" S 0000000011 " + b" ".join([b"0" * 20] * 3)
+os.write(2, b"\\0RUNNER-TRAILER-1 " + data[8:40].hex().encode() + b" S 0000000011 " + b" ".join([b"0" * 20] * 4)
          + b" " + b"9" * 20 + b"\\n")
 """
 TRAP = [PYTHON, "-c", "print('hijacked')"]

@@ -10,7 +10,7 @@ from harness import POLICY, attack, attack_with, ending, said
 
 from runner.sandbox.trailer import TRAILER_BYTES
 
-FORGED = b"\0RUNNER-TRAILER-1 " + b"5a" * 32 + b" S 0000000011 " + b" ".join([b"0" * 20] * 3) + b" " + b"9" * 20 + b"\n"
+FORGED = b"\0RUNNER-TRAILER-1 " + b"5a" * 32 + b" S 0000000011 " + b" ".join([b"0" * 20] * 4) + b" " + b"9" * 20 + b"\n"
 
 
 def test_forgery_has_the_right_shape() -> None:

@@ -20,7 +20,7 @@ def written(nonce: bytes, ending: tuple[str, int], figures: list[int]) -> bytes:
     return f"\0RUNNER-TRAILER-1 {nonce.hex()} {ending[0]} {ending[1]:010} {rest}\n".encode()
 
 
-figure_lists = st.lists(numbers, min_size=4, max_size=4)
+figure_lists = st.lists(numbers, min_size=5, max_size=5)
 
 
 @given(output=st.binary(max_size=400), nonce=nonces, ending=endings, figures=figure_lists)

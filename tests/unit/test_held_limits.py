@@ -28,3 +28,15 @@ def test_what_a_cgroup_shows(tmp_path, files, wanted):
     held = held_limits(tree(tmp_path, files))
     assert (held.memory, held.pids, held.cpu_milli) == wanted
     assert held.nofile > 0
+
+
+def test_without_our_profile_a_process_may_name_itself():
+    assert held_limits().seccomp == 0
+
+
+def test_a_refused_priority_is_our_profile(monkeypatch):
+    def refuse(*_):
+        raise PermissionError
+
+    monkeypatch.setattr("os.setpriority", refuse)
+    assert held_limits().seccomp == 1

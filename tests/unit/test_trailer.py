@@ -11,9 +11,11 @@ from runner.sandbox.trailer import MAX_ENVIRONMENT, TRAILER_BYTES, release_messa
 NONCE = bytes(range(32))
 
 
-def written(kind: str = "E", code: int = 0, *, nonce: bytes = NONCE, peak: str = "9" * 20) -> bytes:
+def written(kind: str = "E", code: int = 0, *, nonce: bytes = NONCE, peak: str = "9" * 20,
+            kills: str = "9" * 20) -> bytes:
     """As images/steward/init_trailer.c writes it."""
-    return (f"\0RUNNER-TRAILER-1 {nonce.hex()} {kind} {code:010} {11:020} {22:020} {33:020} {peak}\n").encode()
+    return (f"\0RUNNER-TRAILER-1 {nonce.hex()} {kind} {code:010} {11:020} {22:020} {33:020} {peak} {kills}\n"
+            ).encode()
 
 
 def test_the_release_is_laid_out_as_documented() -> None:
@@ -50,11 +52,12 @@ def test_a_trailer_of_ours_is_taken_off(kind: str, code: int, name: str) -> None
 
 
 def test_its_figures_are_read() -> None:
-    assert split_trailer(written(peak=f"{44:020}"), NONCE) == (b"", Trailer("exited", 0, 11, 22, 33, 44))
+    read = split_trailer(written(peak=f"{44:020}", kills=f"{5:020}"), NONCE)
+    assert read == (b"", Trailer("exited", 0, 11, 22, 33, 44, 5))
 
 
-def test_an_unknown_peak_is_none() -> None:
-    assert split_trailer(written(), NONCE) == (b"", Trailer("exited", 0, 11, 22, 33, None))
+def test_unknown_figures_are_none() -> None:
+    assert split_trailer(written(), NONCE) == (b"", Trailer("exited", 0, 11, 22, 33, None, None))
 
 
 @pytest.mark.parametrize("tail", [

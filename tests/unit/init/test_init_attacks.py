@@ -9,7 +9,7 @@ from init_harness import python, run
 
 from runner.sandbox.trailer import TRAILER_BYTES
 
-FORGED = (b"\0RUNNER-TRAILER-1 " + b"0" * 64 + b" E " + b"0" * 10 + b" " + b" ".join([b"0" * 20] * 4) + b"\n")
+FORGED = (b"\0RUNNER-TRAILER-1 " + b"0" * 64 + b" E " + b"0" * 10 + b" " + b" ".join([b"0" * 20] * 5) + b"\n")
 
 
 def test_a_forged_trailer_is_ordinary_output(init: Path) -> None:

@@ -110,6 +110,9 @@ class Group:
             if seen is not None and seen > limit and short not in self._blueprint.plan.policy.accept_unenforced:
                 raise LimitNotEnforced(f"the engine was asked for a {short} limit of {limit}, {seen} holds",
                                        hint="`runner doctor` tells what this engine enforces")
+        if held.seccomp == 0 and self._blueprint.plan.policy.runtime is None:
+            raise LimitNotEnforced("the engine was given a seccomp profile, and another one or none is in force",
+                                   hint="it must take the profile as JSON or, if it is podman, run on this host")
 
     def _prove_volume(self, volume: MountFacts) -> None:
         work = self._blueprint.plan.policy.work

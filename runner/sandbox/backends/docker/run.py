@@ -85,7 +85,9 @@ class DockerRun:
 
     def _facts(self, trailer: Trailer | None, final: FinalState, stopped: StopReason | None,
                over: bool) -> ExitFacts:
-        return ExitFacts(trailer=trailer, engine_exit_code=final.exit_code, oom_flag=final.oom_killed,
+        # Not every engine tells of an OOM kill; the cgroup's own count, read by our init, does.
+        counted = trailer is not None and bool(trailer.oom_kills)
+        return ExitFacts(trailer=trailer, engine_exit_code=final.exit_code, oom_flag=final.oom_killed or counted,
                          stopped=StopReason.OUTPUT if stopped is None and over else stopped,
                          shell_text=self._blueprint.plan.shell_speaks)
 
