@@ -23,7 +23,8 @@ from runner.sandbox.exit import Cause
 GUIDE, EVIDENCE = DOCS / "command-replay.md", DOCS / "evidence-format.md"
 FAILURES = DOCS / "failure-modes.md"
 RECORDS = (result.Result, result.Sample, result.StreamRecord, result.FingerprintRecord, result.ImageRecord,
-           result.PolicyRecord, result.Drift, result.ChangeRecord, result.ArtifactRecord)
+           result.PolicyRecord, result.Drift, result.ChangeRecord, result.ArtifactRecord, result.MatchRecord,
+           result.ContractRecord, result.EventsRecord)
 VOLATILE = (
     (r"sha256:[0-9a-f]{64}", "<id>"),
     (r"\b[0-9a-f]{64}\b", "<digest>"),
