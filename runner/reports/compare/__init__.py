@@ -1,0 +1,1 @@
+"""Reports side by side, by the rules of ReproMin's ``report compare``."""
