@@ -41,6 +41,10 @@ class Evidence:
         """What is kept of a run's stream, proved again as it is read. Raises EvidenceAltered."""
         return _kept(self.directory, sample.stdout if stream == "stdout" else sample.stderr)
 
+    def manifest(self) -> Manifest:
+        """The sealed payload's entries, proved again as they are read. Raises EvidenceAltered."""
+        return _manifest(self.directory, self.result.payload_fingerprint)
+
 
 def open_evidence(directory: Path) -> Evidence:
     """Read a run directory and recompute all of it. Raises UsageError if it is none, EvidenceAltered."""
@@ -69,7 +73,7 @@ def _checked(directory: Path) -> Evidence:
             if artifact.file != f"artifacts/{artifact.sha256}":
                 raise EvidenceAltered(f"run {sample.index}: an artifact's file is not named by its digest")
             _check_digest(directory, artifact.file, artifact.sha256, artifact.bytes)
-    _check_manifest(directory, result.payload_fingerprint)
+    _manifest(directory, result.payload_fingerprint)
     _check_policy(result.policy)
     return Evidence(directory, result, events)
 
@@ -138,14 +142,16 @@ def _check_output(directory: Path, sample: Sample) -> None:
             raise EvidenceAltered(f"run {sample.index}: output_sha256 is not the digest of its output")
 
 
-def _check_manifest(directory: Path, recorded: FingerprintRecord) -> None:
+def _manifest(directory: Path, recorded: FingerprintRecord) -> Manifest:
     raw = _read(directory, "manifest.txt", _MAX_DOCUMENT)
     try:
-        found = Manifest.parse(raw).fingerprint()
+        manifest = Manifest.parse(raw)
+        found = manifest.fingerprint()
     except (ReportError, ValueError):
         raise EvidenceAltered("manifest.txt is malformed") from None
     if FingerprintRecord(**found._asdict()) != recorded:
         raise EvidenceAltered("manifest.txt is not the manifest of the payload's fingerprint")
+    return manifest
 
 
 def _check_policy(policy: PolicyRecord) -> None:
