@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import secrets
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import BinaryIO
 
 from runner.errors import SetupError, UsageError, printable
 
@@ -13,7 +15,14 @@ _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes, mode: int = 0o600) -> None:
-    """Write ``data`` beside ``path`` under a temporary name, sync it, and rename it into place.
+    """Write a whole file as :func:`written_atomically` does."""
+    with written_atomically(path, mode) as file:
+        file.write(data)
+
+
+@contextmanager
+def written_atomically(path: str | os.PathLike[str], mode: int = 0o600) -> Iterator[BinaryIO]:
+    """A file to write beside ``path`` under a temporary name; at the end it is synced and renamed into place.
 
     An existing regular file is replaced; on any failure it stays as it was and the temporary file is gone.
     ``mode`` holds whatever the umask is. A destination that is a symbolic link is refused rather than
@@ -27,7 +36,11 @@ def write_atomically(path: str | os.PathLike[str], data: bytes, mode: int = 0o60
     check_destination(path)
     temporary = os.path.join(folder, f".{base[:100]}.{secrets.token_hex(8)}.tmp")
     try:
-        _fill(_create(temporary, name), data, mode)
+        with os.fdopen(_create(temporary, name), "wb") as file:
+            yield file
+            file.flush()
+            os.fchmod(file.fileno(), mode)
+            os.fsync(file.fileno())
         os.replace(temporary, target)
         _sync_folder(folder)
     except OSError as error:
@@ -64,14 +77,6 @@ def _create(temporary: str, name: str) -> int:
         return os.open(temporary, _FLAGS, 0o600)
     except OSError as error:
         raise UsageError(f"{name}: cannot be written: {error.strerror}") from None
-
-
-def _fill(descriptor: int, data: bytes, mode: int) -> None:
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fchmod(file.fileno(), mode)
-        os.fsync(file.fileno())
 
 
 def _sync_folder(folder: str) -> None:

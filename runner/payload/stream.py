@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 
 from runner.payload.access import Descent, open_file
@@ -20,9 +20,14 @@ def tar_stream(root_fd: int, manifest: Manifest, prefix: bytes = b"") -> Iterato
 
     Raises PayloadChanged, before the end, for a file that is not as recorded.
     """
+    return gathered(_parts(root_fd, manifest, prefix))
+
+
+def gathered(parts: Iterable[bytes]) -> Iterator[Chunk]:
+    """The same bytes in chunks of about 256 KiB: few are large enough to be worth a frame of their own."""
     waiting: list[bytes] = []
     size = 0
-    for part in _parts(root_fd, manifest, prefix):
+    for part in parts:
         waiting.append(part)
         size += len(part)
         if size >= BUFFER:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from typing import BinaryIO
 
 from runner.errors import ReportError, printable
 
@@ -22,6 +23,22 @@ def read_report(path: str | os.PathLike[str]) -> bytes:
     Raises ReportError unless it is a readable regular file of at most :data:`MAX_REPORT_BYTES`.
     """
     name = printable(os.fspath(path))
+    with open_report(path) as file:
+        try:
+            data = file.read(MAX_REPORT_BYTES + 1) if os.fstat(file.fileno()).st_size <= MAX_REPORT_BYTES else None
+        except OSError as error:
+            raise _unreadable(name, error) from None
+    if data is None or len(data) > MAX_REPORT_BYTES:
+        raise ReportError(f"{name}: larger than {MAX_REPORT_BYTES >> 20} MiB, which no report is")
+    return data
+
+
+def open_report(path: str | os.PathLike[str]) -> BinaryIO:
+    """A stranger's file, open for reading. ``~`` is expanded; a symbolic link as last component is not followed.
+
+    Raises ReportError unless it is a readable regular file.
+    """
+    name = printable(os.fspath(path))
     try:
         expanded = os.path.expanduser(os.fspath(path))
         # Looked at first, because opening some devices has side effects, and again once it is open.
@@ -32,15 +49,11 @@ def read_report(path: str | os.PathLike[str]) -> bytes:
     except OSError as error:
         raise _unreadable(name, error) from None
     try:
-        with os.fdopen(descriptor, "rb") as file:
-            facts = os.fstat(file.fileno())
-            _check_kind(name, facts.st_mode)
-            data = file.read(MAX_REPORT_BYTES + 1) if facts.st_size <= MAX_REPORT_BYTES else None
-    except OSError as error:
-        raise _unreadable(name, error) from None
-    if data is None or len(data) > MAX_REPORT_BYTES:
-        raise ReportError(f"{name}: larger than {MAX_REPORT_BYTES >> 20} MiB, which no report is")
-    return data
+        _check_kind(name, os.fstat(descriptor).st_mode)
+    except ReportError:
+        os.close(descriptor)
+        raise
+    return os.fdopen(descriptor, "rb")
 
 
 def _check_kind(name: str, mode: int) -> None:
