@@ -21,6 +21,8 @@ _COMMANDS = {
     "record": ("runner.cli.record", "Learn a failure's contract and write a report."),
     "replay": ("runner.cli.replay", "Replay a report in the sandbox: does it really fail as claimed?"),
     "fingerprint": ("runner.cli.fingerprint", "Show a payload's fingerprints and what sealing refuses."),
+    "report": ("runner.cli.report", "Check, show, compare and diff reports and runs."),
+    "export": ("runner.cli.export", "Export a run's evidence to other formats, signed if wanted; verify that."),
     "images": ("runner.cli.images", "Build, list and verify our own images."),
     "policy": ("runner.cli.policy", "List, show and check policies."),
     "gc": ("runner.cli.gc", "Remove what an earlier crash left on the engine."),

@@ -1,12 +1,17 @@
-"""The formats that evidence can be exported to: one line each. A renderer is loaded when it is used."""
+"""The formats that evidence can be exported to: one line each. A renderer is loaded when it is used.
+
+This module itself loads next to nothing: ``--help`` lists the formats.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from runner.evidence.check import Evidence
+if TYPE_CHECKING:
+    from runner.evidence.check import Evidence
 
 
 @dataclass(frozen=True, slots=True)
