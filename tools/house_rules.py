@@ -31,8 +31,7 @@ LAYERS = (
     ("runner.oracles",),
     ("runner.case",),
     ("runner.sources",),
-    ("runner.bundle",),
-    ("runner.evidence",),
+    ("runner.bundle", "runner.evidence"),
     ("runner.controller", "runner.reports"),
     ("runner.cli", "runner.__main__"),
 )

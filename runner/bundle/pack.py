@@ -20,20 +20,18 @@ from runner.bundle.layout import (
     most_expanded,
     own_file,
 )
+from runner.bundle.proof import check_provable, match_payload
 from runner.bundle.rules import named, refused
-from runner.case import RecordedPayload
 from runner.evidence.files import written_atomically
 from runner.payload.seal import SealedPayload
 from runner.payload.tar import encode_header, padding
-from runner.payload.treehash import sealed_tree_hashes
-from runner.sources.fingerprints import check_recorded
 from runner.sources.load import parse_report
 
 _FILE_MODE = 0o644
 
 
-def pack(report: bytes, sealed: SealedPayload, path: str | os.PathLike[str], *, report_path: str) -> None:
-    """Write the bundle to ``path``, whole or not at all. ``report_path`` is only told.
+def pack(report: bytes, sealed: SealedPayload, path: str | os.PathLike[str], *, report_path: str) -> int:
+    """Write the bundle to ``path``, whole or not at all, and tell its size in bytes. ``report_path`` is only told.
 
     Raises ReportError for a report that is of no known format, PayloadMismatch when it is not about this payload,
     BundleRefused for a pair that no reader would take, PayloadChanged, UsageError, SetupError.
@@ -41,19 +39,9 @@ def pack(report: bytes, sealed: SealedPayload, path: str | os.PathLike[str], *, 
     recorded = parse_report(report, path=report_path).payload
     with named(report_path):
         check_provable(recorded)
-    tree = sealed_tree_hashes(sealed) if recorded.scheme == "tree-sha256" else None
-    check_recorded(recorded, sealed.fingerprint, tree, sealed.files, sealed.bytes)
+    match_payload(recorded, sealed)
     with named(os.fspath(path)), written_atomically(path, _FILE_MODE) as file:
-        _compress(_stream(report, sealed), file)
-
-
-def check_provable(recorded: RecordedPayload) -> None:
-    """Whether a bundle of the payload can prove what the report records. Raises BundleRefused.
-
-    ReproMin's exact digest covers the root's mode and time and extended attributes, which no bundle carries.
-    """
-    if recorded.scheme == "tree-sha256" and recorded.exact is not None and recorded.content is None:
-        raise refused("exact_digest_only", "it has tree_sha256 and no tree_content_sha256")
+        return _compress(_stream(report, sealed), file)
 
 
 def _stream(report: bytes, sealed: SealedPayload) -> Iterator[bytes]:
@@ -67,7 +55,7 @@ def _stream(report: bytes, sealed: SealedPayload) -> Iterator[bytes]:
         yield from chunks
 
 
-def _compress(stream: Iterator[bytes], file: BinaryIO) -> None:
+def _compress(stream: Iterator[bytes], file: BinaryIO) -> int:
     compressor = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True, write_content_size=False).compressobj()
     expanded = 0
     for chunk in stream:
@@ -76,3 +64,4 @@ def _compress(stream: Iterator[bytes], file: BinaryIO) -> None:
     file.write(compressor.flush())
     if expanded > most_expanded(file.tell()):
         raise refused("ratio", f"{expanded} bytes in {file.tell()}")
+    return file.tell()

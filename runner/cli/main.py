@@ -20,6 +20,7 @@ from runner.errors import ExitCode, RunnerError, UsageError
 _COMMANDS = {
     "record": ("runner.cli.record", "Learn a failure's contract and write a report."),
     "replay": ("runner.cli.replay", "Replay a report in the sandbox: does it really fail as claimed?"),
+    "bundle": ("runner.cli.bundle", "Pack, unpack and inspect bundles: report and payload in one file."),
     "fingerprint": ("runner.cli.fingerprint", "Show a payload's fingerprints and what sealing refuses."),
     "report": ("runner.cli.report", "Check, show, compare and diff reports and runs."),
     "export": ("runner.cli.export", "Export a run's evidence to other formats, signed if wanted; verify that."),

@@ -41,12 +41,15 @@ _REPOMIN_ENV = (("REPOMIN", "1"),)
 @click.option("--policy", default="default", metavar="NAME|FILE", help="The policy to record under.")
 @click.option("--artifact", "artifacts", multiple=True, metavar="GLOB", help="A file to keep after each run.")
 @click.option("--format", "form", type=click.Choice(["native", "repomin"]), default="native", help="Report format.")
-@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), metavar="FILE", help="The report.")
+@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), metavar="FILE",
+              help="The report; with a name that ends in .repro, a bundle of report and payload.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 def command(text: str, argv: bool, cwd: str, artifacts: tuple[str, ...],
             signature: SignatureKind | Literal["none"], memory: str | None,
             form: Literal["native", "repomin"], output: Path, quiet: bool, **options: Any) -> None:
     """Run a failing command on fresh copies of a payload, learn what makes it this failure, write a report.
+
+    With -o NAME.repro, report and payload become one file to attach.
 
     A failure that differs from run to run is refused (exit 3), and so is a contract that anything would meet.
     """

@@ -18,7 +18,7 @@ from runner.sandbox.sizes import format_size
 
 @click.command("replay", context_settings={"show_default": True})
 @click.argument("report")
-@click.option("--payload", required=True, metavar="DIR", help="The directory that the report is about.")
+@click.option("--payload", metavar="DIR", help="The directory that the report is about; a bundle holds its own.")
 @click.option("--yes", is_flag=True, help="Run it. Without this, only the plan is shown.")
 @click.option("--runs", default=1, metavar="N", help="Fresh runs; all must match.")
 @click.option("--jobs", default=1, metavar="N", help="Runs at the same time.")
@@ -35,12 +35,12 @@ from runner.sandbox.sizes import format_size
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Write the evidence to this new directory.")
 @click.option("--json", "as_json", is_flag=True, help="Print the evidence as JSON.")
 @click.option("--quiet", is_flag=True, help="No progress.")
-def command(report: str, payload: str, yes: bool, out: Path | None, as_json: bool, quiet: bool,
+def command(report: str, payload: str | None, yes: bool, out: Path | None, as_json: bool, quiet: bool,
             **options: Any) -> None:
     """Replay REPORT on fresh copies of a payload: does it really fail as claimed?
 
-    REPORT is a native report or a ReproMin report.json. Exit code: 0 every run matched, 1 at least one did
-    not, 2 nothing was judged, 3 no verdict can be given.
+    REPORT is a native report, a ReproMin report.json, or a .repro bundle, which holds its payload too. Exit code:
+    0 every run matched, 1 at least one did not, 2 nothing was judged, 3 no verdict can be given.
     """
     with ending(as_json=as_json):
         settled = settle(ReplayRequest(report=report, payload=payload, **options))
@@ -72,7 +72,7 @@ def _plan_text(settled: Settled) -> str:
     rows = [
         ("command", case.workload.display),
         ("expects", _expectation(settled)),
-        ("payload", settled.request.payload),
+        ("payload", settled.request.payload or "in the bundle"),
         ("backend", f"{settled.backend} (recorded: {case.execution.backend})"),
         ("image", image if docker else "none: the host itself"),
         ("network", settled.network if docker else "the host's"),

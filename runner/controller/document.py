@@ -66,7 +66,7 @@ def result_of(settled: Settled, found: Findings, run_id: str, started: datetime,
         verdict=verdict.kind, exit_code=int(verdict.exit_code), reasons=verdict.reasons,
         warnings=(*warnings, *_warnings(settled, found)),
         source=case.source, report=printable(str(Path(case.path).absolute())), report_sha256=case.sha256,
-        report_schema_version=_schema_version(case.schema_version),
+        bundle_sha256=found.sealed.source.file_sha256, report_schema_version=_schema_version(case.schema_version),
         payload=printable(os.path.abspath(found.sealed.path)),
         command=printable(case.workload.display), holdout_status=case.holdout_status,
         backend=settled.backend, recorded_backend=case.execution.backend, oracle_mode=case.contract.mode,
@@ -111,12 +111,18 @@ def _warnings(settled: Settled, found: Findings) -> tuple[str, ...]:
     notes = [f"the report asked for {lowered.name} {lowered.asked}, the policy allows {lowered.used}"
              for lowered in settled.clamps]
     if found.match.metadata_drift_possible:
-        notes.append("only contents are proved: modes and times of the payload differ from what was recorded")
+        notes.append(_unproved(found))
     if not found.match.verified:
         notes.append("the report records no fingerprint: only file and byte counts were compared")
     if settled.backend == "host":
         notes.append("the command ran on this host, outside any sandbox")
     return tuple(notes)
+
+
+def _unproved(found: Findings) -> str:
+    if found.match.actual is None:
+        return "only contents are proved: the report's exact digest covers metadata that a bundle lacks"
+    return "only contents are proved: modes and times of the payload differ from what was recorded"
 
 
 def _mode_drift(settled: Settled, found: Findings) -> tuple[ChangeRecord, ...]:

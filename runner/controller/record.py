@@ -10,7 +10,7 @@ from typing import Literal
 
 from runner.case import RecordedEnvironment, RequestedLimits
 from runner.controller.observe import RunsCut, observe
-from runner.controller.replay import seal_limits
+from runner.controller.sealing import seal_limits
 from runner.errors import FlakyFailure, NoVerdict, UsageError
 from runner.evidence.observation import Observation, Workspace
 from runner.oracles.contract import Contract

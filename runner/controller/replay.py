@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -10,6 +10,7 @@ from pathlib import Path
 
 from runner.controller.document import Findings, fingerprint_record, result_of, sample_of, started_record
 from runner.controller.observe import RunsCut, observe
+from runner.controller.sealing import seal_for, working_copy
 from runner.controller.settle import Settled, wanted_image
 from runner.errors import Interrupted, PayloadChanged, RunnerError
 from runner.evidence.observation import Observation
@@ -20,13 +21,11 @@ from runner.oracles.judge import judge, unjudged
 from runner.oracles.match import Matcher
 from runner.oracles.signature.surefire import SUREFIRE_GLOB
 from runner.oracles.trivial import trivial_reasons
-from runner.payload.seal import SealedPayload, SealLimits, check_unchanged, seal
-from runner.payload.treehash import TreeHashes, sealed_tree_hashes
+from runner.payload.seal import SealedPayload, check_unchanged
 from runner.sandbox.backends import open_backend
 from runner.sandbox.backends.base import CLEANUP_INCOMPLETE, Backend, BackendFacts, Plan
 from runner.sandbox.image import ResolvedImage
-from runner.sandbox.policy import Policy, with_runtime
-from runner.sources.fingerprints import check_payload
+from runner.sandbox.policy import with_runtime
 
 _AHEAD = 2
 Progress = Callable[[Judged], None]
@@ -54,19 +53,18 @@ def replay(settled: Settled, *, out: Path | None = None, progress: Progress = la
         backend = backend or open_backend(settled.backend, inherit_env=settled.request.inherit_env)
         facts = backend.probe()
         settled = replace(settled, policy=with_runtime(settled.policy, facts.runtimes))
-        facts = _as_used(facts, settled.policy)
+        warnings += tuple(_shared_kernel(settled))
         image = backend.resolve_image(wanted_image(settled) or settled.case.execution.image)
-        sealed = seal(settled.request.payload, seal_limits(settled.policy))
-        match = check_payload(settled.case, sealed.fingerprint, _tree(settled, sealed), sealed.files, sealed.bytes)
+        sealed, match = seal_for(settled)
         directory = stack.enter_context(RunDirectory(run_id, out))
         directory.record("replay.started", started_record(settled, image))
         directory.record("payload.sealed", fingerprint_record(sealed.fingerprint).model_dump())
         directory.write("manifest.txt", sealed.manifest.render(exact=True))
-        gathering = _Gathering(settled, matcher, directory, progress)
+        gathering = _Gathering(settled, matcher, directory, progress, facts)
         plan = plan_of(settled, image)
-        fault = _run_all(backend, plan, sealed, gathering.add)
-        findings = _conclude(settled, Findings(facts=facts, image=image, plan=plan, sealed=sealed, match=match,
-                                               judged=tuple(gathering.judged)), fault)
+        fault = _run_all(backend, plan, sealed, gathering)
+        findings = _conclude(settled, Findings(facts=gathering.facts, image=image, plan=plan, sealed=sealed,
+                                               match=match, judged=tuple(gathering.judged)), fault)
         result = directory.finish(result_of(settled, findings, run_id, started, datetime.now(UTC), warnings))
         return Replayed(result, directory.path, fault)
 
@@ -74,8 +72,10 @@ def replay(settled: Settled, *, out: Path | None = None, progress: Progress = la
 class _Gathering:
     """Judges each run as it ends and puts it into the evidence, before anybody is told of it."""
 
-    def __init__(self, settled: Settled, matcher: Matcher, directory: RunDirectory, progress: Progress) -> None:
+    def __init__(self, settled: Settled, matcher: Matcher, directory: RunDirectory, progress: Progress,
+                 facts: BackendFacts) -> None:
         self.judged: list[Judged] = []
+        self.facts = facts
         self._settled = settled
         self._matcher = matcher
         self._directory = directory
@@ -103,26 +103,11 @@ def _matching_budget(settled: Settled) -> float:
     return 10.0 + 0.1 * settled.request.runs
 
 
-def _as_used(facts: BackendFacts, policy: Policy) -> BackendFacts:
-    """Another runtime is another boundary; gVisor ignores seccomp profiles unless it is told not to."""
-    if policy.runtime is None:
-        return facts
-    held = tuple(limit for limit in facts.enforced if limit != "seccomp")
-    return replace(facts, boundary=f"container ({policy.runtime})", enforced=held,
-                   not_enforced=(*facts.not_enforced, "seccomp"))
-
-
-def seal_limits(policy: Policy) -> SealLimits:
-    """The policy's caps on a payload, in the payload room's words."""
-    caps = policy.payload
-    return SealLimits(files=caps.files, bytes=caps.bytes, depth=caps.depth, name_bytes=caps.name_bytes,
-                      path_bytes=caps.path_bytes, portable_names=caps.portable_names)
-
-
-def _tree(settled: Settled, sealed: SealedPayload) -> TreeHashes | None:
-    if settled.case.payload.scheme != "tree-sha256":
-        return None
-    return sealed_tree_hashes(sealed)
+def _shared_kernel(settled: Settled) -> Iterator[str]:
+    policy = settled.policy
+    if settled.backend == "docker" and policy.runtime is None and policy.runtime_preferred is not None:
+        yield (f"the policy {policy.name} prefers the runtime {policy.runtime_preferred}, which the engine does not"
+               " have: the kernel was shared")
 
 
 def plan_of(settled: Settled, image: ResolvedImage | None) -> Plan:
@@ -133,12 +118,8 @@ def plan_of(settled: Settled, image: ResolvedImage | None) -> Plan:
     return Plan(argv=workload.command_line, cwd=workload.cwd, env=settled.env, policy=settled.policy,
                 timeout=settled.timeout, runs=settled.request.runs, jobs=jobs,
                 ahead=min(_AHEAD, settled.request.runs - jobs), image=image, network=settled.network,
-                shell_speaks=workload.shell_speaks, working_copy=_working_copy(settled),
+                shell_speaks=workload.shell_speaks, working_copy=working_copy(settled),
                 artifacts=(*workload.artifacts, SUREFIRE_GLOB) if java else workload.artifacts)
-
-
-def _working_copy(settled: Settled) -> str:
-    return settled.case.working_copy or Path(settled.request.payload).absolute().name
 
 
 def _judge(settled: Settled, observation: Observation, matcher: Matcher) -> Judged:
@@ -150,17 +131,20 @@ def _judge(settled: Settled, observation: Observation, matcher: Matcher) -> Judg
 
 
 def _run_all(backend: Backend, plan: Plan, sealed: SealedPayload,
-             on_run: Callable[[Observation], None]) -> RunnerError | None:
+             gathering: _Gathering) -> RunnerError | None:
     """Run everything; a fault of the machinery is returned, an interrupt is raised."""
     seen: set[int] = set()
 
     def once(observation: Observation) -> None:
         seen.add(observation.index)
-        on_run(observation)
+        gathering.add(observation)
 
     try:
         with backend.open(plan, sealed) as session:
-            observe(session, plan, once)
+            try:
+                observe(session, plan, once)
+            finally:
+                gathering.facts = session.facts()
         check_unchanged(sealed)
     except RunsCut as cut:
         for observation in cut.finished:

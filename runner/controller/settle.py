@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from runner.bundle.load import read_report_or_bundle
 from runner.case import BackendName, Case
 from runner.errors import ReportError, UsageError, printable
 from runner.sandbox.policy import Clamp, Policy, clamp, load_policy
 from runner.sources.environment import check_environment, parse_env_options
-from runner.sources.load import load_case
+from runner.sources.load import parse_case
 
 DEFAULT_TIMEOUT = 120.0
 MAX_RUNS = 10_000
@@ -19,10 +20,13 @@ Network = Literal["none", "bridge", "host"]
 
 @dataclass(frozen=True, slots=True)
 class ReplayRequest:
-    """What a person asks for. ``None`` means: not said. ``timeout`` is seconds per run."""
+    """What a person asks for. ``None`` means: not said. ``timeout`` is seconds per run.
+
+    Without a ``payload`` the report is a bundle, which holds its own.
+    """
 
     report: str
-    payload: str
+    payload: str | None = None
     runs: int = 1
     jobs: int = 1
     timeout: float | None = None
@@ -60,9 +64,9 @@ class Settled:
 
 
 def settle(request: ReplayRequest) -> Settled:
-    """Load the report and decide. Raises UsageError, ReportError, PolicyError, EnvironmentMismatch."""
+    """Load the report and decide. Raises UsageError, ReportError, BundleRefused, PolicyError, EnvironmentMismatch."""
     _check_counts(request)
-    case = load_case(request.report, exit_code=request.exit_code)
+    case = _case(request)
     backend = _backend(request, case)
     if backend == "host" and (request.docker_image is not None or request.docker_network is not None):
         raise UsageError("--docker-image and --docker-network need the docker backend",
@@ -87,6 +91,17 @@ def _check_counts(request: ReplayRequest) -> None:
     timeout = request.timeout
     if timeout is not None and not 0 < timeout <= 7 * 24 * 3600:
         raise UsageError(f"--timeout {timeout}: expected seconds, more than 0 and at most a week")
+
+
+def _case(request: ReplayRequest) -> Case:
+    """The report, of a file of its own with a payload beside it, or of a bundle that holds both."""
+    found = read_report_or_bundle(request.report)
+    name = printable(request.report)
+    if found.bundle is not None and request.payload is not None:
+        raise UsageError(f"{name}: is a bundle, which holds its own payload", hint="leave --payload out")
+    if found.bundle is None and request.payload is None:
+        raise UsageError(f"{name}: is a report without its payload", hint="name the directory with --payload DIR")
+    return parse_case(found.raw, path=request.report, exit_code=request.exit_code)
 
 
 def _backend(request: ReplayRequest, case: Case) -> BackendName:

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Literal
 
 from runner import __version__
+from runner.bundle.layout import SUFFIX
+from runner.bundle.pack import pack
 from runner.case import RecordedExecution
 from runner.controller.record import Recording
 from runner.evidence.files import write_atomically
@@ -23,10 +25,16 @@ ReportFormat = Literal["native", "repomin"]
 
 
 def write_report(recording: Recording, form: ReportFormat, path: Path) -> None:
-    """Write the report to ``path``, whole or not at all. Raises UsageError, ReportError, SetupError."""
+    """Write the report to ``path``, whole or not at all; a name that ends in ``.repro`` gets a bundle of report and
+    payload. Raises UsageError, ReportError, BundleRefused, PayloadChanged, SetupError.
+    """
     tree = sealed_tree_hashes(recording.sealed) if form == "repomin" else None
     draft = _draft(recording, tree)
-    write_atomically(path, write_repomin(draft) if form == "repomin" else write_native(draft), mode=0o644)
+    report = write_repomin(draft) if form == "repomin" else write_native(draft)
+    if path.suffix == SUFFIX:
+        pack(report, recording.sealed, path, report_path=str(path))
+    else:
+        write_atomically(path, report, mode=0o644)
 
 
 def _draft(recording: Recording, tree: TreeHashes | None) -> ReportDraft:

@@ -12,7 +12,8 @@ from runner.errors import ReportError, printable
 MAX_REPORT_BYTES = 8 * 1024 * 1024
 """A report of ReproMin is a few KiB; one this large is refused unread."""
 
-SUPPORTED = "supported: a native report (runner.report/1) or a ReproMin report.json (schema version 1)"
+SUPPORTED = ("supported: a native report (runner.report/1) or a ReproMin report.json (schema version 1), also in a"
+             " .repro bundle")
 
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import docker
 
 from runner.controller.observe import observe
-from runner.controller.replay import seal_limits
+from runner.controller.sealing import seal_limits
 from runner.evidence.observation import Observation
 from runner.payload.seal import SealedPayload, check_unchanged, seal
 from runner.sandbox.backends.base import Plan
