@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-PROTOCOL = 1
+PROTOCOL = 2
 MAX_BODY = 1 << 20
 MAX_DATA = 256 << 10
 """Bytes of one DATA frame."""

@@ -1,6 +1,6 @@
 """The limits that really hold around this process, read back from the kernel.
 
-Sources: the kernel's cgroup v1 and v2 documentation, getrlimit(2).
+Sources: the kernel's cgroup v1 and v2 documentation, getrlimit(2), proc(5) for ``/proc/meminfo``.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import resource
 from typing import NamedTuple
 
 _ROOT = "/sys/fs/cgroup/"
+_MEMINFO = "/proc/meminfo"
 _UNLIMITED = 1 << 62
 
 
@@ -28,11 +29,12 @@ class HeldLimits(NamedTuple):
     seccomp: int | None
 
 
-def held_limits(root: str = _ROOT) -> HeldLimits:
-    """Of this process and its cgroup."""
-    return HeldLimits(_count(root, "memory/memory.limit_in_bytes", "memory.max"),
-                      _count(root, "pids/pids.max", "pids.max"), _cpu(root), _rlimit(resource.RLIMIT_NOFILE),
-                      _rlimit(resource.RLIMIT_FSIZE), _rlimit(resource.RLIMIT_CORE), _our_profile())
+def held_limits(root: str = _ROOT, meminfo: str = _MEMINFO) -> HeldLimits:
+    """Of this process and its cgroup. A kernel of one's own shows no cgroup: its limit is all the memory it has."""
+    memory = _count(root, "memory/memory.limit_in_bytes", "memory.max")
+    return HeldLimits(_total_memory(meminfo) if memory is None else memory, _count(root, "pids/pids.max", "pids.max"),
+                      _cpu(root), _rlimit(resource.RLIMIT_NOFILE), _rlimit(resource.RLIMIT_FSIZE),
+                      _rlimit(resource.RLIMIT_CORE), _our_profile())
 
 
 def _read(*paths: str) -> str:
@@ -43,6 +45,13 @@ def _read(*paths: str) -> str:
         except OSError:
             continue  # the other cgroup version, or none shown
     return ""
+
+
+def _total_memory(path: str) -> int | None:
+    """The first line is ``MemTotal: N kB``."""
+    name, _, rest = _read(path).partition(":")
+    amount = rest.split()[:1]
+    return int(amount[0]) * 1024 if name == "MemTotal" and amount and amount[0].isdigit() else None
 
 
 def _number(text: str) -> int | None:

@@ -15,13 +15,13 @@ class Mount(NamedTuple):
     options: tuple[str, ...]
 
 
-def mount_of(path: str) -> Mount:
+def mount_of(path: str, table: str = _TABLE) -> Mount:
     """The mount that holds ``path``: the last one made over the longest prefix. Raises OSError.
 
     Source of the format: proc(5), ``/proc/pid/mountinfo``.
     """
-    with open(_TABLE, encoding="utf-8", errors="surrogateescape") as table:
-        return find_mount(table.read(), os.path.abspath(path))
+    with open(table, encoding="utf-8", errors="surrogateescape") as file:
+        return find_mount(file.read(), os.path.abspath(path))
 
 
 def find_mount(table: str, path: str) -> Mount:

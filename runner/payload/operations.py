@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from runner.errors import RunnerError, SeedMismatch, StewardLost, printable
 from runner.payload import frames
+from runner.payload.confinement import confinement
 from runner.payload.copy import OWN_TREE, clone, unpack, wipe
 from runner.payload.fingerprint import Change, Fingerprint, Manifest
 from runner.payload.inbox import Inbox
@@ -27,11 +28,13 @@ Fields = tuple[bytes, ...]
 
 
 class Places(NamedTuple):
-    """Where the steward finds its mounts."""
+    """Where the steward finds its mounts; ``scratch`` and ``shm`` are there to be looked at only."""
 
     pristine: str
     volumes: str
     tools: str
+    scratch: str = "/tmp"  # noqa: S108  a mount of its own
+    shm: str = "/dev/shm"  # noqa: S108
 
     def volume(self, number: int) -> str:
         """The directory of a volume, from 1."""
@@ -68,17 +71,21 @@ class Operations:
             self._inbox.drain()
 
     def hello(self) -> Fields:
-        """An ITEM for pristine and for each volume; then protocol, SHA-256 of the init, limits (empty: unknown)."""
-        paths = [self._places.pristine]
-        while len(paths) <= frames.MAX_VOLUMES and os.path.isdir(self._places.volume(len(paths))):
-            paths.append(self._places.volume(len(paths)))
+        """An ITEM for pristine, scratch, shared memory and each volume; then protocol, SHA-256 of the init, limits
+        (empty: unknown), confinement.
+        """
+        paths = [self._places.pristine, self._places.scratch, self._places.shm]
+        for number in range(1, frames.MAX_VOLUMES + 1):
+            if not os.path.isdir(self._places.volume(number)):
+                break
+            paths.append(self._places.volume(number))
         for path in paths:
             mount, status = mount_of(path), os.statvfs(path)
             self._send(frames.encode(frames.ITEM, frames.decimal(status.f_blocks * status.f_frsize),
                                      frames.decimal(status.f_files), frames.text(mount.fstype),
                                      frames.text(",".join(mount.options))))
         held = [b"" if limit is None else frames.decimal(limit) for limit in held_limits()]
-        return frames.decimal(frames.PROTOCOL), _digest_of(f"{self._places.tools}/init"), *held
+        return frames.decimal(frames.PROTOCOL), _digest_of(f"{self._places.tools}/init"), *held, *_confinement_fields()
 
     def put(self, *limits: bytes) -> Fields:
         """Unpack the stream into pristine, once; answers the fingerprint of what is there then."""
@@ -191,6 +198,13 @@ def _size(root_fd: int) -> int:
 def _fingerprint_fields(fingerprint: Fingerprint) -> Fields:
     exact, content, *counts = fingerprint
     return exact.encode(), content.encode(), *map(frames.decimal, counts)
+
+
+def _confinement_fields() -> Fields:
+    held = confinement()
+    return (frames.text(held.kernel), frames.text(held.user), frames.decimal(held.capabilities),
+            frames.decimal(held.no_new_privileges), frames.decimal(held.read_only_root),
+            frames.text(",".join(held.interfaces)))
 
 
 def _digest_of(path: str) -> bytes:

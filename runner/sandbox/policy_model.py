@@ -28,7 +28,8 @@ Count = Annotated[int, Field(ge=1, le=1 << 30)]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,63}$")]
 VariableName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]
 VariableValue = Annotated[str, Field(max_length=4096, pattern=r"^[^\x00]*$")]
-Acceptable = Literal["cpus", "file_size", "memory", "nofile", "pids", "shm", "swap", "tmp", "warnings", "work"]
+Acceptable = Literal["cpus", "file_size", "memory", "nofile", "pids", "seccomp", "shm", "swap", "tmp", "warnings",
+                     "work"]
 
 
 def _plain_user(user: str) -> str:
@@ -126,6 +127,9 @@ class Policy(PolicyFields):
         if self.memory <= self.work.size + self.tmp.size:
             raise ValueError("memory must be more than work.size + tmp.size: a tmpfs is charged to who writes it,"
                              " and a full disk would look like an exhausted memory")
+        if "seccomp" in self.accept_unenforced and self.runtime is None:
+            raise ValueError("accept_unenforced: seccomp can go without only where `runtime` names one that brings a"
+                             " kernel of its own")
         if self.payload.bytes > self.work.size:
             raise ValueError("work.size must hold payload.bytes")
         if self.payload.files >= self.work.inodes:

@@ -15,6 +15,7 @@ from typing import NamedTuple, Protocol, get_args
 from runner.errors import SeedMismatch, StewardLost, printable
 from runner.evidence.observation import Artifact
 from runner.payload import frames
+from runner.payload.confinement import Confinement
 from runner.payload.fingerprint import Change, ChangeKind, Fingerprint
 from runner.payload.frames import Frame, FrameError, number
 from runner.payload.limits import HeldLimits
@@ -23,6 +24,8 @@ from runner.payload.seal import SealedPayload
 _KINDS: dict[str, ChangeKind] = {kind: kind for kind in get_args(ChangeKind)}
 _HEX = frozenset("0123456789abcdef")
 _MAX_PATH = 64 << 10
+_FIXED_MOUNTS = 3
+"""Pristine, scratch and shared memory come before the volumes."""
 
 
 class Channel(Protocol):
@@ -45,16 +48,19 @@ class MountFacts(NamedTuple):
 
 
 class StewardHello(NamedTuple):
-    """What the steward found in its container. ``volumes[0]`` is volume 1.
+    """What the steward found in its container. ``volumes[0]`` is volume 1, ``scratch`` is its own ``/tmp``.
 
     ``init_sha256`` is lowercase hex, empty when there is no init in the tools volume.
     """
 
     protocol: int
     pristine: MountFacts
+    scratch: MountFacts
+    shm: MountFacts
     volumes: tuple[MountFacts, ...]
     init_sha256: str
     limits: HeldLimits
+    confinement: Confinement
 
 
 class ChangeList(NamedTuple):
@@ -103,13 +109,15 @@ class Steward:
                 total, inodes, fstype, options = frame.fields
                 mounts.append(MountFacts(number(total), number(inodes), _text(fstype),
                                          tuple(_text(options).split(","))))
-                _require(len(mounts) <= frames.MAX_VOLUMES + 1, "too many volumes")
+                _require(len(mounts) <= frames.MAX_VOLUMES + _FIXED_MOUNTS, "too many volumes")
             protocol, digest, *held = talk.result
             _require(number(protocol) == frames.PROTOCOL, "it speaks another protocol")
-            _require(bool(mounts) and (not digest or _is_digest(_text(digest))), "its hello is malformed")
-            _require(len(held) == len(HeldLimits._fields), "its hello is malformed")
-            limits = HeldLimits(*[number(limit) if limit else None for limit in held])
-            return StewardHello(frames.PROTOCOL, mounts[0], tuple(mounts[1:]), _text(digest), limits)
+            _require(len(mounts) >= _FIXED_MOUNTS, "mounts are missing")
+            _require(not digest or _is_digest(_text(digest)), "its hello is malformed")
+            pristine, scratch, shm, *volumes = mounts
+            limits = len(HeldLimits._fields)
+            return StewardHello(frames.PROTOCOL, pristine, scratch, shm, tuple(volumes), _text(digest),
+                                _limits(held[:limits]), _confinement(held[limits:]))
 
     def put(self, sealed: SealedPayload) -> Fingerprint:
         """Send the payload, once; returns the fingerprint of what arrived, read back from there.
@@ -265,6 +273,17 @@ def _path(field: bytes) -> bytes:
     _require(len(field) <= _MAX_PATH and b"\0" not in field and not {b"", b".", b".."} & set(parts),
              "a path is malformed")
     return field
+
+
+def _limits(fields: list[bytes]) -> HeldLimits:
+    _require(len(fields) == len(HeldLimits._fields), "its limits are malformed")
+    return HeldLimits(*[number(limit) if limit else None for limit in fields])
+
+
+def _confinement(fields: list[bytes]) -> Confinement:
+    kernel, user, capabilities, no_new_privileges, read_only_root, interfaces = fields
+    return Confinement(_text(kernel), _text(user), number(capabilities), number(no_new_privileges) == 1,
+                       number(read_only_root) == 1, tuple(filter(None, _text(interfaces).split(","))))
 
 
 def _is_digest(text: str) -> bool:

@@ -25,9 +25,17 @@ def tree(root, files):
     ({}, (None, None, None)),
 ])
 def test_what_a_cgroup_shows(tmp_path, files, wanted):
-    held = held_limits(tree(tmp_path, files))
+    held = held_limits(tree(tmp_path, files), meminfo=f"{tmp_path}/none")
     assert (held.memory, held.pids, held.cpu_milli) == wanted
     assert held.nofile > 0
+
+
+@pytest.mark.parametrize(("text", "wanted"), [("MemTotal:         204800 kB\nMemFree: 1 kB", 204800 << 10),
+                                              ("MemTotal: much", None), ("Other: 5 kB", None), ("", None)])
+def test_a_kernel_without_cgroups_has_no_more_memory_than_its_limit(tmp_path, text, wanted):
+    meminfo = tmp_path / "meminfo"
+    meminfo.write_text(text)
+    assert held_limits(f"{tmp_path}/", meminfo=str(meminfo)).memory == wanted
 
 
 def test_without_our_profile_a_process_may_name_itself():

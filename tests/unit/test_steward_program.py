@@ -40,14 +40,24 @@ def cloned(steward, sealed):
 
 def test_hello_tells_what_is_mounted(steward):
     hello = steward.client.hello()
-    assert hello.protocol == 1
+    assert hello.protocol == 2
     assert len(hello.volumes) == 2
     assert hello.volumes[0].total_bytes == hello.pristine.total_bytes > 0
     assert hello.volumes[0].fstype
     assert hello.volumes[0].options
+    assert hello.shm.fstype == "tmpfs"
+    assert hello.scratch.total_bytes > 0
     assert hello.init_sha256 == hashlib.sha256(b"init").hexdigest()
     (steward.folder / "tools" / "init").unlink()
     assert steward.client.hello().init_sha256 == ""
+
+
+def test_hello_tells_what_confines_it(steward):
+    """Here nothing does; and nothing is made up."""
+    held = steward.client.hello().confinement
+    assert (held.kernel, held.user) == (os.uname().release, f"{os.getuid()}:{os.getgid()}")
+    assert (held.capabilities != 0, held.no_new_privileges, held.read_only_root) == (True, False, False)
+    assert set(held.interfaces) == {name for _, name in socket.if_nameindex()}
 
 
 def test_put_clone_and_fingerprint_agree_with_the_seal(steward, sealed):

@@ -113,7 +113,7 @@ class FakeBackend:
         self._log.add("open")
         if self._open_error is not None:
             raise self._open_error
-        session = FakeSession(plan, sealed, self._script, self._log)
+        session = FakeSession(plan, sealed, self._script, self._log, self._facts)
         try:
             yield session
         finally:
@@ -123,7 +123,9 @@ class FakeBackend:
 class FakeSession:
     """Implements Session."""
 
-    def __init__(self, plan: Plan, sealed: SealedPayload, script: tuple[FakeRun, ...], log: _Log) -> None:
+    def __init__(self, plan: Plan, sealed: SealedPayload, script: tuple[FakeRun, ...], log: _Log,
+                 facts: BackendFacts) -> None:
+        self._facts = facts
         self._stage = _Stage(plan, sealed.fingerprint, log)
         self._script = script
         self._log = log
@@ -138,6 +140,10 @@ class FakeSession:
         if scripted.prepare_error is not None:
             raise scripted.prepare_error
         return FakePreparedRun(index, scripted, self._stage)
+
+    def facts(self) -> BackendFacts:
+        """The backend's."""
+        return self._facts
 
     def cancel(self) -> None:
         """End every run that waits to be cancelled."""

@@ -54,7 +54,8 @@ class HostBackend:
         Raises UsageError for names that would lead out of it, SetupError.
         """
         _check_names(plan)
-        session = HostSession(plan, sealed, self._temp_root, self._environ, inherit_env=self._inherit_env)
+        session = HostSession(plan, sealed, self._temp_root, self._environ, inherit_env=self._inherit_env,
+                              facts=self.probe())
         try:
             yield session
         finally:

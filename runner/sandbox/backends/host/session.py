@@ -12,7 +12,7 @@ from runner.errors import SetupError
 from runner.evidence.leftovers import HOST_PREFIX, hold
 from runner.payload.copy import wipe
 from runner.payload.seal import SealedPayload
-from runner.sandbox.backends.base import Plan
+from runner.sandbox.backends.base import BackendFacts, Plan
 from runner.sandbox.backends.host.environment import host_environment
 from runner.sandbox.backends.host.run import HostRun, Shared
 from runner.sandbox.backends.host.worktree import WorkTree
@@ -23,7 +23,8 @@ class HostSession:
     """Implements Session. Layout: ``TEMP/run-0001/NAME``, where NAME is the plan's working copy."""
 
     def __init__(self, plan: Plan, sealed: SealedPayload, temp_root: str | None, caller: Mapping[str, str], *,
-                 inherit_env: bool) -> None:
+                 inherit_env: bool, facts: BackendFacts) -> None:
+        self._facts = facts
         self._plan = plan
         self._sealed = sealed
         self._cancel = Cancel()
@@ -54,6 +55,10 @@ class HostSession:
             with self._idle:
                 self._executing -= 1
                 self._idle.notify_all()
+
+    def facts(self) -> BackendFacts:
+        """The backend's: a session finds out nothing more."""
+        return self._facts
 
     def cancel(self) -> None:
         """End every run of this session; safe from any thread."""
