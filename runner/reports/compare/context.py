@@ -14,7 +14,7 @@ from runner.sources.native import CommandReport
 from runner.sources.repomin import RepominReport
 
 Context = dict[str, str | None]
-"""Digests of settings by name; ``None`` where a report has no such setting."""
+"""Digests of settings by name; ``None`` where a report leaves one out, and no such name where its format has none."""
 
 _INPUTS = ("ignored_names", "ignored_paths", "gitignore_files", "gitignore_sha256", "gitignore_recursive",
            "keep_paths", "text_files")
@@ -49,6 +49,7 @@ _DIFFERENT = (
     ("policy", "the sandbox policies differ"),
     ("environment", "the environments differ in names or values"),
     ("directory", "the working directories differ"),
+    ("cwd", "the commands run in different directories of the payload"),
     ("resumed", "some reports come from a resumed session, others do not"),
     ("mode", "the kinds of oracle differ"),
     ("oracle", "the oracles differ in what they expect"),
@@ -76,8 +77,8 @@ def context_of(report: ParsedReport, row: Mapping[str, Any]) -> Context:
 
 
 def warnings_of(contexts: Sequence[Context]) -> list[str]:
-    """What speaks against comparing the reports, in a fixed order."""
-    said = [text for name, text in _DIFFERENT if len({context.get(name) for context in contexts}) > 1]
+    """What speaks against comparing the reports, in a fixed order. A setting is compared among those that have it."""
+    said = [text for name, text in _DIFFERENT if len({context[name] for context in contexts if name in context}) > 1]
     if any(context["version"] is None for context in contexts):
         said = [text for text in said if text != dict(_DIFFERENT)["version"]]
         said.append("at least one report does not say which version wrote it")
@@ -96,7 +97,7 @@ def _repomin(model: RepominReport, data: Mapping[str, Any], row: Mapping[str, An
     return found | {
         "version": row["repomin_version"], "jobs": execution.jobs, "timeout": execution.timeout_seconds,
         "container": [raw.get(key) for key in ("image", "image_id", "network", "limits")],
-        "environment": [raw.get("environment_names"), execution.environment_sha256], "policy": None,
+        "environment": [raw.get("environment_names"), execution.environment_sha256],
         "phases": [phase.get("phase") if isinstance(phase, dict) else None for phase in phases],
         **{name: _members(holdout, keys) for name, keys in _HOLDOUT.items()}}
 
@@ -107,8 +108,8 @@ def _native(model: CommandReport) -> dict[str, object]:
     return {"version": None if version is None else [tool.name, version], "timeout": execution.timeout_seconds,
             "container": [execution.image and execution.image.model_dump(mode="json"), execution.network,
                           execution.limits.model_dump(mode="json")],
-            "environment": model.environment.model_dump(mode="json"), "policy": execution.policy.sha256,
-            "directory": model.workload.cwd, "baseline": model.baseline.runs, "resumed": None}
+            "environment": [list(model.environment.names), model.environment.sha256],
+            "policy": execution.policy.sha256, "cwd": model.workload.cwd, "baseline": [model.baseline.runs, None]}
 
 
 def _oracle(model: RepominReport | CommandReport) -> object:

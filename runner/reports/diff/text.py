@@ -74,7 +74,7 @@ def _value(value: object) -> str:
         return ", ".join(f"{key} {_value(each)}" for key, each in value.items())
     if isinstance(value, float):
         return f"{value:g}"
-    return "none" if value is None else display(value)
+    return "not said" if value is None else display(value)
 
 
 def _lists(only: dict[str, Any]) -> Iterator[str]:
