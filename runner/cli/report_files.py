@@ -5,26 +5,41 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from runner.controller.check_report import check_against_payload
+from runner.bundle.load import read_report_or_bundle
+from runner.bundle.proof import match_payload
+from runner.bundle.read import read_bundle
 from runner.errors import UsageError, printable
 from runner.evidence.check import open_evidence
 from runner.evidence.database import store_root
 from runner.evidence.index import find_run
+from runner.payload.seal import DEFAULT_LIMITS, seal
 from runner.reports.diff.reports import diff_reports
 from runner.reports.diff.runs import diff_runs
 from runner.sources.fingerprints import FingerprintMatch
-from runner.sources.load import ParsedReport, load_report
+from runner.sources.load import ParsedReport, parse_report
 
 
 def read_file(path: str) -> ParsedReport:
-    """A report. Raises ReportError."""
-    return load_report(path)
+    """A report, be it in a file of its own or in a bundle. Raises ReportError, BundleRefused."""
+    file = read_report_or_bundle(path)
+    return parse_report(file.raw, path=path)
 
 
 def check_file(path: str, payload: str | None) -> tuple[ParsedReport, FingerprintMatch | None, str | None]:
-    """A report, how far its payload is proved, and what is the payload. Raises InputError."""
-    report = load_report(path)
-    return report, None if payload is None else check_against_payload(report, payload), payload
+    """A report, how far its payload is proved, and what is the payload: a directory, or the bundle itself.
+
+    Raises InputError for whatever is not as it must be.
+    """
+    file = read_report_or_bundle(path)
+    if file.bundle is None:
+        report = parse_report(file.raw, path=path)
+        match = None if payload is None else match_payload(report.payload, seal(payload, DEFAULT_LIMITS))
+        return report, match, payload
+    if payload is not None:
+        raise UsageError(f"{printable(path)}: a bundle brings its own payload", hint="leave --payload out")
+    bundle = read_bundle(path, DEFAULT_LIMITS)
+    report = parse_report(bundle.head.report, path=path)
+    return report, match_payload(report.payload, bundle.sealed), path
 
 
 def diff_files(a: str, b: str) -> dict[str, Any]:

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 from stored_runs import FAILS, PASSES, make_evidence
 
+from runner.bundle.pack import pack
 from runner.cli.main import main
+from runner.payload.seal import DEFAULT_LIMITS, seal
 
 SAMPLES = Path(__file__).parents[1] / "data" / "repomin"
 REPORT = SAMPLES / "a-exit-and-match" / "ledger-repro.repomin" / "report.json"
@@ -154,6 +156,39 @@ def test_diff_of_reports(tmp_path):
     assert runner("diff", REPORT, other, "--exit-code").returncode == 1
     assert runner("diff", REPORT, REPORT, "--exit-code").returncode == 0
     assert json.loads(runner("diff", REPORT, other, "--format", "json").stdout)["different"] == ["expects"]
+
+
+@pytest.fixture(scope="module")
+def bundle(runs):
+    """A bundle of the report and payload that the first run replayed."""
+    place = runs[0].parent
+    path = place / "bug.repro"
+    pack((place / "report.json").read_bytes(), seal(str(place / "ledger"), DEFAULT_LIMITS), path,
+         report_path="report.json")
+    return path
+
+
+def test_of_a_bundle_the_payload_is_checked_too(bundle):
+    document = json.loads(runner("validate", bundle, "--json").stdout)
+    assert (document["payload_checked"], document["payload_fingerprint_mode"]) == (True, "exact")
+    assert (document["payload"], document["report"]) == (str(bundle), str(bundle))
+    refused = runner("validate", bundle, "--payload", bundle.parent / "ledger")
+    assert (refused.returncode, "brings its own payload" in refused.stderr) == (2, True)
+
+
+def test_a_bundle_is_a_report_everywhere(bundle):
+    report = bundle.parent / "report.json"
+    assert "python3 check.py" in runner("show", bundle).stdout
+    assert runner("diff", bundle, report).stdout.splitlines()[-1] == "SAME: the reports claim the same"
+    assert json.loads(runner("compare", bundle, report, "--format", "json").stdout)["context_warnings"] == []
+
+
+@pytest.mark.parametrize("cut", [100, -20])
+def test_a_broken_bundle_exits_2(bundle, tmp_path, cut):
+    broken = tmp_path / "bug.repro"
+    broken.write_bytes(bundle.read_bytes()[:cut])
+    done = runner("validate", broken, "--json")
+    assert (done.returncode, json.loads(done.stdout)["code"]) == (2, "bundle_refused")
 
 
 @pytest.fixture(scope="module")

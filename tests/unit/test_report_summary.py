@@ -7,7 +7,7 @@ import pytest
 from markdown_it import MarkdownIt
 from repomin_reports import DROP, certified, edited, sample, sample_path
 
-from runner.controller.check_report import check_against_payload
+from runner.cli.report_files import check_file
 from runner.reports.claims.summary import safe_version, summarise, summary_json, summary_markdown, summary_text
 from runner.sources.load import load_report, parse_report
 
@@ -49,9 +49,9 @@ def test_every_field_of_every_sample(letter, fields):
 
 @pytest.mark.parametrize(("letter", "mode"), [("a", "content"), ("b", "content"), ("c", "unavailable")])
 def test_a_payload_adds_four_fields(letter, mode):
-    report = load_report(sample_path(letter))
     payload = str(sample_path(letter).parent).removesuffix(".repomin")
-    with_it = summarise(report, payload, check_against_payload(report, payload))
+    report, match, name = check_file(str(sample_path(letter)), payload)
+    with_it = summarise(report, name, match)
     assert with_it.keys() - summarise(report).keys() == PAYLOAD_FIELDS
     assert with_it["payload"] == str(Path(payload).resolve())
     assert (with_it["payload_checked"], with_it["payload_fingerprint_mode"]) == (True, mode)
@@ -113,9 +113,11 @@ def table(markdown):
 
 
 def test_markdown_is_a_fixed_list_without_paths(tmp_path):
-    report = parsed(sample("a"), path=str(tmp_path / "secret|name.json"))
+    secret = tmp_path / "secret|name.json"
+    secret.write_bytes(sample_path("a").read_bytes())
     payload = str(sample_path("a").parent).removesuffix(".repomin")
-    summary = summarise(report, payload, check_against_payload(report, payload))
+    report, match, _ = check_file(str(secret), payload)
+    summary = summarise(report, payload, match)
     markdown = summary_markdown(summary)
     rows = table(markdown)
     assert {name.strip("`") for name in rows} == summary.keys() - {"report", "payload"}
