@@ -124,7 +124,7 @@ def _invocation(result: Result) -> dict[str, Any]:
 
 
 def _report_uri(result: Result) -> str:
-    return quote(file_name(result.report))
+    return quote(printable(file_name(result.report)))
 
 
 def _is_moment(text: str) -> bool:
