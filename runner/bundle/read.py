@@ -97,8 +97,8 @@ def _head(frame: Frame, path: str, file_bytes: int) -> Head:
 def _own(frame: Frame, name: bytes, largest: int, rule: str) -> bytes:
     entry = next_entry(frame)
     if entry is None or entry != own_file(name, entry.size):
-        raise refused("layout", f"{'the end' if entry is None else printable(entry.path[:80])}"
-                                f" in the place of {name.decode()}")
+        found = "the end" if entry is None else printable(entry.path[:80])
+        raise refused("layout", f"{found}, expected {name.decode()} with mode and time of the format")
     if entry.size > largest:
         raise refused(rule, f"{entry.size} bytes, at most {largest}")
     return b"".join(frame.pieces(entry.size))
