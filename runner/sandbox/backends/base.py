@@ -33,7 +33,10 @@ class BackendFacts:
     """What was found out about the place where code will run; all of it goes into the evidence.
 
     ``enforced`` and ``not_enforced`` name limits of the policy. ``store`` is ``overlay`` or ``containerd``
-    (which digest an image ID is), ``memory`` the host's bytes, ``boundary`` what stands between the code and the host.
+    (which digest an image ID is), ``memory`` the host's bytes, ``boundary`` what stands between the code and the host,
+    ``kernel`` the release of the host's kernel.
+    ``product`` is what the engine says it is, ``differences`` what this one does not do or tell, in plain sentences.
+    ``reached`` is the way to it: ``unix`` (a socket), ``tcp`` or ``tcp+tls``.
     """
 
     backend: str
@@ -49,6 +52,10 @@ class BackendFacts:
     boundary: str = ""
     enforced: tuple[str, ...] = ()
     not_enforced: tuple[str, ...] = ()
+    kernel: str = ""
+    product: str = ""
+    differences: tuple[str, ...] = ()
+    reached: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +135,9 @@ class Session(Protocol):
 
     def prepare(self, index: int) -> PreparedRun:
         """Make run ``index`` (from 1) ready. Raises SeedMismatch when the copy is not what was sealed."""
+
+    def facts(self) -> BackendFacts:
+        """What the backend found out, with what this session has proved by now; it never waits."""
 
     def cancel(self) -> None:
         """End everything that runs, from any thread; running calls return soon with cause ``cancelled``."""

@@ -13,6 +13,8 @@ from runner.errors import Interrupted, LimitNotEnforced, SetupError
 from runner.payload.seal import SealedPayload
 from runner.sandbox.backends.base import CLEANUP_INCOMPLETE, BackendFacts, Plan
 from runner.sandbox.backends.docker.blueprint import Blueprint, footprint
+from runner.sandbox.backends.docker.boundary import Boundary
+from runner.sandbox.backends.docker.dialect import dialect_of
 from runner.sandbox.backends.docker.engine import connect
 from runner.sandbox.backends.docker.facts import probe_engine
 from runner.sandbox.backends.docker.images import find_image, local_image
@@ -21,7 +23,6 @@ from runner.sandbox.backends.docker.session import DockerSession
 from runner.sandbox.backends.docker.sweep import sweep
 from runner.sandbox.image import ImagePin, ResolvedImage
 from runner.sandbox.policy import Policy
-from runner.sandbox.seccomp import profile_text
 
 _EXPIRY_MARGIN = 3600.0
 _HOST_RESERVE = 256 << 20
@@ -64,12 +65,13 @@ class DockerBackend:
         facts = self.probe()
         self._refuse_unenforced(plan.policy, facts)
         sweep(self._api)
-        blueprint = Blueprint(plan=plan, owner=Ownership(lifetime=0.0), seccomp=profile_text(plan.policy.seccomp),
-                              steward_image=self._steward_image(),
+        dialect = dialect_of(facts.product, plan.policy.runtime)
+        blueprint = Blueprint(plan=plan, owner=Ownership(lifetime=0.0), seccomp=dialect.profile(plan.policy.seccomp),
+                              dialect=dialect, steward_image=self._steward_image(),
                               footprint=footprint(sealed), entries=len(sealed.manifest.entries))
         blueprint = replace(blueprint, owner=Ownership(blueprint.steward_lifetime + _EXPIRY_MARGIN))
         self._admit(blueprint)
-        session = DockerSession(self._api, blueprint, sealed)
+        session = DockerSession(self._api, blueprint, sealed, Boundary(facts, plan.policy))
         try:
             try:
                 yield session
@@ -82,6 +84,10 @@ class DockerBackend:
             raise
 
     def _refuse_unenforced(self, policy: Policy, facts: BackendFacts) -> None:
+        if policy.runtime is not None and policy.runtime not in facts.runtimes:
+            raise LimitNotEnforced(f"the policy {policy.name} needs the runtime {policy.runtime}, the engine has "
+                                   f"{', '.join(facts.runtimes) or 'none that a policy could choose'}",
+                                   hint=f"register {policy.runtime} with the engine, or use another policy")
         missing = [name for name in facts.not_enforced if name not in policy.accept_unenforced]
         if missing:
             raise LimitNotEnforced(f"this engine does not enforce: {', '.join(missing)}",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from runner.images.naming import IMAGE_LABEL
 from runner.payload.seal import SealedPayload
 from runner.sandbox.backends.base import Plan
+from runner.sandbox.backends.docker.dialect import DOCKER, Dialect
 from runner.sandbox.backends.docker.labels import Ownership, Role
 from runner.sandbox.image import ResolvedImage
 from runner.sandbox.spec import ContainerSpec, Limits, TmpfsMount, VolumeMount
@@ -25,7 +26,7 @@ _WORLD = 0o1777
 
 @dataclass(frozen=True, slots=True)
 class Blueprint:
-    """Renders specs for one session. ``seccomp`` is the profile's JSON text."""
+    """Renders specs for one session. ``seccomp`` is the profile as this engine's dialect wants it."""
 
     plan: Plan
     owner: Ownership
@@ -33,6 +34,7 @@ class Blueprint:
     seccomp: str
     footprint: int
     entries: int
+    dialect: Dialect = DOCKER
 
     def volume(self, run: int) -> str:
         """Name of the work volume of run ``run``."""
@@ -83,6 +85,8 @@ class Blueprint:
                           file_size=max(policy.file_size, policy.work.size), shm=_MIB),
             seccomp=self.seccomp, labels=_sorted(self.owner, "steward"),
             volumes=(VolumeMount(self.pristine(runs.start), "/pristine"), *volumes, tools),
+            # Only to be read back: a workload's is made alike.
+            tmpfs=(TmpfsMount("/tmp", policy.tmp.size, policy.tmp.inodes, executable=True),),  # noqa: S108
             runtime=policy.runtime)
 
     def workload(self, run: int, tools: str) -> ContainerSpec:

@@ -11,9 +11,9 @@ from docker.errors import APIError, NotFound
 
 from runner.errors import EngineUnavailable, LimitNotEnforced, SetupError, printable
 from runner.sandbox.backends.docker.attach import Attachment
-from runner.sandbox.backends.docker.engine import engine_errors, remove_container, retrying
+from runner.sandbox.backends.docker.dialect import DOCKER, Dialect
+from runner.sandbox.backends.docker.engine import engine_errors, remove_container, remove_volume, retrying
 from runner.sandbox.backends.docker.labels import SESSION
-from runner.sandbox.backends.docker.render import render
 from runner.sandbox.deadline import Deadline
 from runner.sandbox.spec import ContainerSpec
 
@@ -32,17 +32,22 @@ class FinalState:
 class Container:
     """A created container. ``open`` attaches before it starts, so the first byte is never missed."""
 
-    def __init__(self, api: docker.APIClient, spec: ContainerSpec, accept: tuple[str, ...] = ()) -> None:
+    def __init__(self, api: docker.APIClient, spec: ContainerSpec, accept: tuple[str, ...] = (),
+                 dialect: Dialect = DOCKER) -> None:
         self._api = api
         self._spec = spec
+        self._dialect = dialect
         self.attachment: Attachment | None = None
         with engine_errors(f"create the container {spec.name}"):
+            for name, mount in dialect.scratch(spec):
+                options = dialect.volume(mount.size, mount.inodes, mount.mode)
+                api.create_volume(name, driver="local", driver_opts=options, labels=dict(spec.labels))
             self.id = self._create(accept)
 
     def _create(self, accept: tuple[str, ...]) -> str:
         try:
             create: Any = self._api.create_container_from_config  # the stubs leave it untyped
-            answer = create(render(self._spec), self._spec.name)
+            answer = create(self._dialect.body(self._spec), self._spec.name)
         except APIError as error:
             if error.status_code == _CONFLICT:
                 return self._adopt()
@@ -110,3 +115,5 @@ class Container:
             self.attachment.close()
         with engine_errors(f"remove the container {self._spec.name}"):
             remove_container(self._api, self.id)
+            for scratch in self._dialect.scratch(self._spec):
+                remove_volume(self._api, scratch.name)

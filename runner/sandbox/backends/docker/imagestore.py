@@ -46,13 +46,13 @@ class EngineImages:
 
         A derived image inherits our labels, but neither our time stamp nor our single layer.
         """
-        labels = [f"{IMAGE_LABEL}={name}", *([f"{RECIPE_LABEL}={recipe}"] if recipe else [])]
-        with engine_errors("list images"):
-            summaries = self._api.images(filters={"label": labels})
+        label = f"{RECIPE_LABEL}={recipe}" if recipe else f"{IMAGE_LABEL}={name}"
+        with engine_errors("list images"):  # podman finds nothing by two labels at once
+            summaries = self._api.images(filters={"label": [label]})
         found = []
         for identity in sorted({str(summary["Id"]) for summary in summaries}):
             attributes = self._inspect(identity)
-            if attributes is not None and _is_ours(attributes):
+            if attributes is not None and _is_ours(attributes, name):
                 found.append(resolved(attributes, _first_tag(attributes), "id"))
         return found
 
@@ -130,6 +130,7 @@ def _first_tag(attributes: Mapping[str, Any]) -> str:
     return min((str(tag) for tag in attributes.get("RepoTags") or ()), default="")
 
 
-def _is_ours(attributes: Mapping[str, Any]) -> bool:
+def _is_ours(attributes: Mapping[str, Any], name: str) -> bool:
+    labels = (attributes.get("Config") or {}).get("Labels") or {}
     layers = (attributes.get("RootFS") or {}).get("Layers") or ()
-    return str(attributes.get("Created", "")) == CREATED and len(layers) == 1
+    return labels.get(IMAGE_LABEL) == name and str(attributes.get("Created", "")) == CREATED and len(layers) == 1

@@ -84,10 +84,10 @@ def tmpfs_options(mount: TmpfsMount) -> str:
     return f"rw,{run},nosuid,nodev,size={mount.size},nr_inodes={mount.inodes},mode={mount.mode:o}"
 
 
-def volume_options(size: int, inodes: int, page: int = 4096) -> dict[str, str]:
+def volume_options(size: int, inodes: int, mode: int = 0o1777, page: int = 4096) -> dict[str, str]:
     """Driver options of a work volume: a tmpfs with a size and an inode cap that the kernel enforces.
 
     ``nr_blocks`` is used because Podman refuses ``size=`` and both accept this.
     """
     return {"type": "tmpfs", "device": "tmpfs",
-            "o": f"nr_blocks={-(-size // page)},nr_inodes={inodes},mode=1777,nosuid,nodev"}
+            "o": f"nr_blocks={-(-size // page)},nr_inodes={inodes},mode={mode:o},nosuid,nodev"}

@@ -10,7 +10,9 @@ import docker
 
 from runner.errors import SetupError
 from runner.payload.seal import SealedPayload
+from runner.sandbox.backends.base import BackendFacts
 from runner.sandbox.backends.docker.blueprint import Blueprint
+from runner.sandbox.backends.docker.boundary import Boundary
 from runner.sandbox.backends.docker.group import Group
 from runner.sandbox.backends.docker.run import DockerRun
 from runner.sandbox.backends.docker.sweep import remove_session
@@ -20,8 +22,9 @@ from runner.sandbox.cancel import Cancel
 class DockerSession:
     """Implements Session. Groups of runs share a steward; a policy may give each run one of its own."""
 
-    def __init__(self, api: docker.APIClient, blueprint: Blueprint, sealed: SealedPayload) -> None:
+    def __init__(self, api: docker.APIClient, blueprint: Blueprint, sealed: SealedPayload, boundary: Boundary) -> None:
         self._api = api
+        self._boundary = boundary
         self._blueprint = blueprint
         self._sealed = sealed
         self._cancel = Cancel()
@@ -40,7 +43,7 @@ class DockerSession:
             with self._lock:
                 group = self._groups.get(number)
                 if group is None:
-                    group = Group(self._api, self._blueprint, runs, self._sealed, self._cancel)
+                    group = Group(self._api, self._blueprint, runs, self._sealed, self._cancel, self._boundary)
                     self._groups[number] = group
                     self._left[number] = len(runs)
             run = DockerRun(self._api, self._blueprint, group, index, self._cancel, self._leave)
@@ -79,6 +82,10 @@ class DockerSession:
             if self._left[number] == 0:
                 del self._groups[number]
             return self._left[number] == 0
+
+    def facts(self) -> BackendFacts:
+        """The engine's, with what the stewards proved so far."""
+        return self._boundary.facts
 
     def cancel(self) -> None:
         """End every run and every steward of this session; safe from any thread."""
