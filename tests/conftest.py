@@ -1,12 +1,22 @@
-"""Hypothesis profiles by HYPOTHESIS_PROFILE: ``ci`` (default; the same examples every time) and ``long``."""
+"""Hypothesis profiles by HYPOTHESIS_PROFILE: ``ci`` (default; the same examples every time) and ``long``.
+
+All tests share one run store that is not the checkout's.
+"""
 
 from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("ci", deadline=None, derandomize=True, max_examples=100,
                           suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("long", deadline=None, max_examples=2_000, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def store_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """For this process and those it starts, unless a test says otherwise."""
+    os.environ["RUNNER_STORE"] = str(tmp_path_factory.mktemp("store") / ".runner")

@@ -18,6 +18,9 @@ _FOREIGN = frozenset({"ALLOW_RUNASROOT", "ARCH", "DEBUG", "ENVIRONMENT", "NAME",
                       "TRACKING_ID", "USER", "WORKSPACE"})
 """Variables with our prefix that GitHub's own runner sets in every job."""
 
+_STORE = "STORE"
+"""No default of an option: the store reads it, for every command (:mod:`runner.evidence.database`)."""
+
 _PREFIX = "RUNNER_"
 _MAX_FILE = 1 << 16
 
@@ -31,12 +34,12 @@ def _from_variables(environ: Mapping[str, str]) -> dict[str, Any]:
     found = {}
     for variable in sorted(environ):
         name = variable.removeprefix(_PREFIX)
-        if not variable.startswith(_PREFIX) or name in _FOREIGN:
+        if not variable.startswith(_PREFIX) or name in _FOREIGN or name == _STORE:
             continue
         key = name.lower()
         if key not in _BY_VARIABLE:
-            raise UsageError(f"the variable {printable(variable)} is not a setting",
-                             hint=f"known: {', '.join(_PREFIX + name.upper() for name in sorted(_BY_VARIABLE))}")
+            known = sorted(_PREFIX + each.upper() for each in (*_BY_VARIABLE, _STORE))
+            raise UsageError(f"the variable {printable(variable)} is not a setting", hint=f"known: {', '.join(known)}")
         found[key] = environ[variable]
     return found
 

@@ -11,6 +11,7 @@ from typing import Any
 from runner import __version__
 from runner.controller.settle import Settled
 from runner.errors import ExitCode, printable
+from runner.evidence.index import Opening
 from runner.evidence.observation import Artifact, Stored, Stream
 from runner.evidence.result import (
     ArtifactRecord,
@@ -89,6 +90,14 @@ def result_of(settled: Settled, found: Findings, run_id: str, started: datetime,
         docker_network=settled.network if found.image else None,
         recorded_docker_image_id=case.execution.image.id if found.image and case.execution.image else None,
         recorded_docker_network=case.execution.network if found.image else None)
+
+
+def opening_of(settled: Settled, run_id: str, started: datetime, place: Path) -> Opening:
+    """What the index is told before anything runs."""
+    case = settled.case
+    return Opening(run_id=run_id, directory=os.fsencode(place), started=_moment(started),
+                   command=printable(case.workload.display), report=printable(str(Path(case.path).absolute())),
+                   report_sha256=case.sha256, backend=settled.backend, runs=settled.request.runs)
 
 
 def started_record(settled: Settled, image: ResolvedImage | None) -> dict[str, Any]:

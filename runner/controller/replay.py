@@ -8,14 +8,22 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from runner.controller.document import Findings, fingerprint_record, result_of, sample_of, started_record
+from runner.controller.document import (
+    Findings,
+    fingerprint_record,
+    opening_of,
+    result_of,
+    sample_of,
+    started_record,
+)
 from runner.controller.observe import RunsCut, observe
 from runner.controller.sealing import seal_for, working_copy
 from runner.controller.settle import Settled, wanted_image
 from runner.errors import Interrupted, PayloadChanged, RunnerError
+from runner.evidence.mask import Masker
 from runner.evidence.observation import Observation
 from runner.evidence.result import Result
-from runner.evidence.store import RunDirectory, new_run_id
+from runner.evidence.store import RunDirectory, new_run_id, place_of_run
 from runner.evidence.verdict import Judged, Verdict, VerdictKind, decide
 from runner.oracles.judge import judge, unjudged
 from runner.oracles.match import Matcher
@@ -56,10 +64,11 @@ def replay(settled: Settled, *, out: Path | None = None, progress: Progress = la
         warnings += tuple(_shared_kernel(settled))
         image = backend.resolve_image(wanted_image(settled) or settled.case.execution.image)
         sealed, match = seal_for(settled)
-        directory = stack.enter_context(RunDirectory(run_id, out))
-        directory.record("replay.started", started_record(settled, image))
-        directory.record("payload.sealed", fingerprint_record(sealed.fingerprint).model_dump())
+        opening = opening_of(settled, run_id, started, place_of_run(run_id, out))
+        directory = stack.enter_context(RunDirectory(opening, Masker(settled.env)))
         directory.write("manifest.txt", sealed.manifest.render(exact=True))
+        directory.begin(("replay.started", started_record(settled, image)),
+                        ("payload.sealed", fingerprint_record(sealed.fingerprint).model_dump()))
         gathering = _Gathering(settled, matcher, directory, progress, facts)
         plan = plan_of(settled, image)
         fault = _run_all(backend, plan, sealed, gathering)

@@ -42,7 +42,7 @@ def written_atomically(path: str | os.PathLike[str], mode: int = 0o600) -> Itera
             os.fchmod(file.fileno(), mode)
             os.fsync(file.fileno())
         os.replace(temporary, target)
-        _sync_folder(folder)
+        sync_folder(folder)
     except OSError as error:
         raise SetupError(f"{name}: cannot be written: {error.strerror}") from None
     finally:
@@ -79,7 +79,8 @@ def _create(temporary: str, name: str) -> int:
         raise UsageError(f"{name}: cannot be written: {error.strerror}") from None
 
 
-def _sync_folder(folder: str) -> None:
+def sync_folder(folder: str | os.PathLike[str]) -> None:
+    """Make the names in a directory last. Raises OSError."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

@@ -17,7 +17,16 @@ from runner.payload.copy import wipe
 HOST_PREFIX = "sandbox-runner-host-"
 PARTIAL_PREFIX = ".run_"
 PARTIAL_SUFFIX = ".partial"
+JUDGED = b'"kind":"run.judged"'
+"""In a line of an event log: a run is confirmed. Quotes within texts are escaped, so no text can say this."""
+
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def partial_of(path: Path, run_id: str) -> Path:
+    """Where the evidence of a replay is gathered before it gets its place."""
+    return path.parent / f".{run_id}{PARTIAL_SUFFIX}"
 
 
 def hold(path: str | os.PathLike[str]) -> int:
@@ -37,9 +46,28 @@ def sweep_directories(temporary: Path, runs: Path, grace: float) -> tuple[str, .
 
 
 def sweep_partial(runs: Path, grace: float) -> tuple[str, ...]:
-    """Like :func:`sweep_directories`, for unfinished evidence alone."""
+    """Like :func:`sweep_directories`, for unfinished evidence alone. What holds a confirmed run stays."""
     candidates = _named(runs, PARTIAL_PREFIX, PARTIAL_SUFFIX)
-    return tuple(str(path) for path in candidates if _remove_abandoned(path, grace))
+    return tuple(str(path) for path in candidates if remove_partial(path, grace))
+
+
+def remove_partial(path: Path, grace: float, *, spare_judged: bool = True) -> bool:
+    """Remove one directory of unfinished evidence that nobody holds, unless it has a confirmed run to spare."""
+    return _remove_abandoned(path, grace, spare_judged=spare_judged)
+
+
+def wipe_directory(path: Path) -> None:
+    """Remove a directory of ours and all below it; no link is followed. One that is not there is fine.
+
+    Raises OSError.
+    """
+    with suppress(FileNotFoundError):
+        descriptor = os.open(path, _OPEN)
+        try:
+            wipe(descriptor)
+        finally:
+            os.close(descriptor)
+        path.rmdir()
 
 
 def _named(folder: Path, prefix: str, suffix: str) -> Iterator[Path]:
@@ -48,7 +76,7 @@ def _named(folder: Path, prefix: str, suffix: str) -> Iterator[Path]:
                     if path.name.startswith(prefix) and path.name.endswith(suffix))
 
 
-def _remove_abandoned(path: Path, grace: float) -> bool:
+def _remove_abandoned(path: Path, grace: float, *, spare_judged: bool = False) -> bool:
     with suppress(OSError):  # a link, a file, somebody else's, gone, or held: not ours to remove
         descriptor = os.open(path, _OPEN)
         try:
@@ -56,9 +84,20 @@ def _remove_abandoned(path: Path, grace: float) -> bool:
             if found.st_uid != os.geteuid() or time.time() - found.st_mtime < grace:
                 return False
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if spare_judged and _has_confirmed_run(descriptor):
+                return False
             wipe(descriptor)
             path.rmdir()
             return True
         finally:
             os.close(descriptor)
     return False
+
+
+def _has_confirmed_run(directory: int) -> bool:
+    try:
+        log = os.open("events.jsonl", _READ, dir_fd=directory)
+    except FileNotFoundError:
+        return False
+    with os.fdopen(log, "rb") as lines:
+        return any(JUDGED in line for line in lines)

@@ -1,73 +1,100 @@
-"""Run directories: written beside their final place, then renamed, so nobody ever sees half of one."""
+"""Run directories and their place in the index: gathered beside their final place, confirmed step by step.
+
+The order is what makes it safe to be killed at any write. Files are on the disk before the event that names them is
+in the index, and an event is in the index before anybody is told. So a run that was reported is never lost, and what
+was not reported is never shown as whole.
+"""
 
 from __future__ import annotations
 
 import os
 import secrets
-import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
+from types import TracebackType
 from typing import Any, Self
 
-from runner.errors import SetupError, UsageError, printable
+from runner.errors import Interrupted, RunnerError
+from runner.evidence.database import store_root
 from runner.evidence.events import START, Event, EventKind
 from runner.evidence.files import write_atomically
-from runner.evidence.leftovers import PARTIAL_SUFFIX, hold, sweep_partial
+from runner.evidence.gathering import Gathering
+from runner.evidence.index import Closing, Index, Opening
+from runner.evidence.mask import Masker
 from runner.evidence.observation import Artifact, Observation, Stored, Stream
+from runner.evidence.recovery import closing_of, now, reconcile, size_of
+from runner.evidence.removal import finish_removals
 from runner.evidence.result import EventsRecord, Result
 
-DEFAULT_ROOT = Path(".runner/runs")
-_DIRECTORY_MODE = 0o700
-_FILE_MODE = 0o600
-_GRACE_SECONDS = 60.0
+_LOG = "events.jsonl"
 
 
-def new_run_id(now: datetime | None = None) -> str:
-    """``run_YYYYMMDD_HHMMSS_xxxx`` in UTC; the random part is long enough that ids never collide."""
-    moment = now or datetime.now(UTC)
-    return f"run_{moment:%Y%m%d_%H%M%S}_{secrets.token_hex(4)}"
+def new_run_id(moment: datetime | None = None) -> str:
+    """``run_YYYYMMDD_HHMMSS_xxxxxxxx`` in UTC; the random part is long enough that ids never collide."""
+    return f"run_{moment or datetime.now(UTC):%Y%m%d_%H%M%S}_{secrets.token_hex(4)}"
+
+
+def place_of_run(run_id: str, out: Path | None = None) -> Path:
+    """Where the evidence of a replay goes: what a person names, else into the store."""
+    return Path(os.path.abspath(out if out is not None else store_root() / "runs" / run_id))
 
 
 class RunDirectory:
-    """The evidence of one replay while it is being gathered. Use as a context manager: without
-    :meth:`finish`, leaving it removes everything.
+    """The evidence of one replay while it is being gathered. Use as a context manager.
 
-    ``confirm`` is handed each event before :meth:`record` returns: it makes the event last.
+    Left without :meth:`finish`, what was gathered is removed if a person interrupted the replay or no run was
+    confirmed, and stays otherwise; the index says which.
     """
 
-    def __init__(self, run_id: str, out: Path | None = None,
-                 confirm: Callable[[Event], None] = lambda _: None) -> None:
-        self.path = (out if out is not None else DEFAULT_ROOT / run_id).absolute()
-        self._run_id = run_id
-        self._confirm = confirm
-        self._events = EventsRecord(count=0, head=START)
-        self._partial = self.path.parent / f".{run_id}{PARTIAL_SUFFIX}"
-        self._held = -1
+    def __init__(self, opening: Opening, masker: Masker | None = None) -> None:
+        self._masker = masker or Masker()
+        self._opening = opening._replace(command=self._masker.text(opening.command),
+                                         report=self._masker.text(opening.report))
+        self.path = Path(os.fsdecode(opening.directory))
+        self._files = Gathering(self.path, opening.run_id)
+        self._log = EventsRecord(count=0, head=START)
+        self._index: Index
+        self._judged = self._finished = False
+        self._closing: Closing | None = None
 
     def __enter__(self) -> Self:
-        """Raises UsageError when the place cannot be ours."""
-        name = printable(str(self.path))
-        if os.path.lexists(self.path) and not _is_empty_directory(self.path):
-            raise UsageError(f"{name}: exists and is not an empty directory",
-                             hint="name a new directory with --out")
+        """Raises UsageError when the store or the place cannot be ours."""
+        self._index = Index(store_root())
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True, mode=_DIRECTORY_MODE)
-            sweep_partial(self.path.parent, _GRACE_SECONDS)
-            self._partial.mkdir(mode=_DIRECTORY_MODE)
-            self._held = hold(self._partial)
-        except OSError as error:
-            raise UsageError(f"{name}: cannot be made: {error.strerror}", hint="choose a place with --out") from None
+            reconcile(self._index)
+            finish_removals(self._index)
+            self._files.make()
+        except BaseException:
+            self._index.__exit__()
+            raise
         return self
 
-    def __exit__(self, *_: object) -> None:
-        shutil.rmtree(self._partial, ignore_errors=True)
-        os.close(self._held)
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        try:
+            if self._finished:
+                return
+            if self._closing is not None:
+                with suppress(RunnerError):  # its own error is on its way already
+                    self._put_in_place(self._closing)
+            else:
+                self._abandon(interrupted=kind is not None and issubclass(kind, Interrupted | KeyboardInterrupt))
+        finally:
+            self._files.release()
+            self._index.__exit__()
+
+    def begin(self, *events: tuple[EventKind, Mapping[str, Any]]) -> None:
+        """Enter the replay in the index, with its first events, before anything runs. Raises RunnerError."""
+        made = [self._next(kind, data) for kind, data in events]
+        self._files.sync()
+        self._index.register(self._opening, made)
 
     def keep(self, observation: Observation) -> Observation:
-        """Write a run's output and artifacts; returns the observation without their bytes, so that memory
+        """Write a run's output and artifacts, masked; returns the observation without their bytes, so that memory
         stays flat however many runs there are.
         """
         return replace(observation, stdout=self._keep_stream(f"stdout-{observation.index}.bin", observation.stdout),
@@ -75,70 +102,83 @@ class RunDirectory:
                        artifacts=tuple(self._keep_artifact(item) for item in observation.artifacts))
 
     def _keep_stream(self, name: str, stream: Stream) -> Stream:
-        data = stream.kept
+        data, masked = self._masker.stream(stream.head, stream.tail, truncated=stream.truncated)
         if stream.bytes:
-            self.write(name, data)
-        return replace(stream, head=b"", tail=b"", stored=_stored(data))
+            self._files.write(name, data)
+        return replace(stream, head=b"", tail=b"", stored=_stored(data, masked))
 
     def _keep_artifact(self, artifact: Artifact) -> Artifact:
         """Under the name of its digest, so that what several runs left alike is there once."""
-        stored = _stored(artifact.data)
+        data, masked = self._masker.data(artifact.data)
+        stored = _stored(data, masked)
         name = f"artifacts/{stored.sha256}"
-        if not (self._partial / name).exists():
-            self.write(name, artifact.data)
+        if not self._files.has(name):
+            self._files.write(name, data)
         return replace(artifact, data=b"", stored=stored)
 
-    def record(self, kind: EventKind, data: Mapping[str, Any]) -> None:
-        """Append an event to the log. Raises SetupError."""
-        last = self._events
-        event = Event(self._run_id, last.count + 1, now(), kind, dict(data), last.head)
-        self._append("events.jsonl", event.line() + b"\n")
-        self._confirm(event)
-        self._events = EventsRecord(count=event.seq, head=event.digest())
-
     def write(self, name: str, data: bytes) -> None:
-        """Write one file of the evidence; ``name`` is ours, never a name from the payload. Raises SetupError."""
-        self._put(name, data, os.O_EXCL)
+        """Write one file of the evidence as it is; ``name`` is ours. Raises SetupError."""
+        self._files.write(name, data)
 
-    def _append(self, name: str, data: bytes) -> None:
-        self._put(name, data, os.O_APPEND)
-
-    def _put(self, name: str, data: bytes, flags: int) -> None:
-        target = self._partial / name
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True, mode=_DIRECTORY_MODE)
-            descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | flags, _FILE_MODE)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
-        except OSError as error:
-            raise SetupError(f"the evidence cannot be written to {printable(str(self.path))}: {error.strerror}",
-                             hint="make room, or choose another place with --out") from None
+    def record(self, kind: EventKind, data: Mapping[str, Any]) -> None:
+        """Confirm an event, and with it the files that it names. Raises RunnerError."""
+        event = self._next(kind, data)
+        self._files.sync()
+        self._index.append(event)
+        self._judged = True
 
     def finish(self, result: Result) -> Result:
-        """Close the log, write the result and put the directory in its place; returns what was written.
+        """Confirm the verdict and put the directory in its place; returns what was written.
 
         Raises UsageError, SetupError.
         """
-        self.record("replay.judged", {"verdict": result.verdict, "exit_code": result.exit_code,
-                                      "reasons": list(result.reasons), "result_sha256": result.core_sha256()})
-        result = result.model_copy(update={"events": self._events})
-        write_atomically(self._partial / "result.json", (result.to_json(indent=2) + "\n").encode())
-        try:
-            self._partial.replace(self.path)
-        except OSError as error:
-            raise UsageError(f"{printable(str(self.path))}: cannot be written: {error.strerror}",
-                             hint="is something else writing there?") from None
+        result = self._masked(result)
+        event = self._next("replay.judged", {"verdict": result.verdict, "exit_code": result.exit_code,
+                                             "reasons": list(result.reasons),
+                                             "result_sha256": result.core_sha256()}, lasting=True)
+        result = result.model_copy(update={"events": self._log})
+        raw = (result.to_json(indent=2) + "\n").encode()
+        write_atomically(self._files.partial / "result.json", raw)
+        self._files.sync()
+        closing = self._closing_of(result, raw)
+        self._index.append(event)
+        self._closing = closing
+        self._put_in_place(closing)
         return result
 
+    def _next(self, kind: EventKind, data: Mapping[str, Any], *, lasting: bool = False) -> Event:
+        """The next event, in the log of the directory. Only the index makes it a fact."""
+        event = Event(self._opening.run_id, self._log.count + 1, now(), kind, self._masker.document(dict(data)),
+                      self._log.head)
+        self._files.append(_LOG, event.line() + b"\n", lasting=lasting)
+        self._log = EventsRecord(count=event.seq, head=event.digest())
+        return event
 
-def now() -> str:
-    """This moment: UTC, ISO 8601, milliseconds."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    def _masked(self, result: Result) -> Result:
+        document = result.model_dump(mode="json", by_alias=True)
+        masked = self._masker.document(document)
+        return result if masked == document else Result.model_validate(masked)
+
+    def _closing_of(self, result: Result, raw: bytes) -> Closing:
+        folder = os.open(self._files.partial, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            return closing_of(result.model_dump(mode="json", by_alias=True, exclude={"samples"}), raw, size_of(folder))
+        finally:
+            os.close(folder)
+
+    def _put_in_place(self, closing: Closing) -> None:
+        """Complete what is confirmed as a whole."""
+        if self._files.partial.exists():
+            self._files.put_in_place()
+        self._index.finish(self._opening.run_id, closing)
+        self._finished = True
+
+    def _abandon(self, *, interrupted: bool) -> None:
+        with suppress(RunnerError):  # the store may be what has failed
+            self._index.end(self._opening.run_id, "interrupted" if interrupted else "failed", now())
+        if interrupted or not self._judged:
+            self._files.remove()
 
 
-def _is_empty_directory(path: Path) -> bool:
-    return not path.is_symlink() and path.is_dir() and not any(path.iterdir())
-
-
-def _stored(data: bytes) -> Stored:
-    return Stored(bytes=len(data), sha256=sha256(data).hexdigest())
+def _stored(data: bytes, masked: int) -> Stored:
+    return Stored(bytes=len(data), sha256=sha256(data).hexdigest(), masked=masked)

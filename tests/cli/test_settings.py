@@ -36,6 +36,10 @@ def test_a_hosted_ci_job_is_not_a_mistake(tmp_path):
     assert settings(hosted, tmp_path) == {}
 
 
+def test_the_store_is_no_option(tmp_path):
+    assert settings({"RUNNER_STORE": "/somewhere"}, tmp_path) == {}
+
+
 def test_an_unknown_variable_names_itself(tmp_path):
     with pytest.raises(UsageError, match="RUNNER_NONSENSE"):
         settings({"RUNNER_NONSENSE": "1"}, tmp_path)

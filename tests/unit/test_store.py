@@ -1,31 +1,24 @@
-"""Run directories: whole or not there; and what a dead controller left."""
+"""Run directories: whole or not there; what stays of an unfinished one; and what a dead controller left."""
 
 import os
 import stat
-from hashlib import sha256
 
 import pytest
+from openings import RUN, opening
 
-from runner.errors import UsageError
+from runner.errors import Interrupted, SetupError, UsageError
+from runner.evidence.database import store_root
+from runner.evidence.index import Index
 from runner.evidence.leftovers import HOST_PREFIX, hold, sweep_directories
-from runner.evidence.observation import Artifact, Observation, Stream
-from runner.evidence.store import RunDirectory, new_run_id
+from runner.evidence.mask import Masker
+from runner.evidence.observation import Artifact, Observation, Stored, Stream
+from runner.evidence.store import RunDirectory, new_run_id, place_of_run
 from runner.sandbox.exit import Cause, ExitStatus
 
 
-class Written:
-    """Stands for a result: what the store asks of one."""
-
-    verdict, exit_code, reasons = "reproduced", 0, ()
-
-    def to_json(self, indent=None):
-        return "{}"
-
-    def core_sha256(self):
-        return "0" * 64
-
-    def model_copy(self, update):
-        return self
+@pytest.fixture(autouse=True)
+def own_store(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("RUNNER_STORE", str(tmp_path_factory.mktemp("own") / "store"))
 
 
 def seen(stdout=b"", artifacts=()):
@@ -33,29 +26,75 @@ def seen(stdout=b"", artifacts=()):
                        stdout=Stream(bytes=len(stdout), head=stdout))
 
 
+def state():
+    with Index(store_root()) as index:
+        return [(row.run_id, row.state) for row in index.rows()]
+
+
+def begun(directory):
+    directory.begin(("replay.started", {}), ("payload.sealed", {}))
+
+
 def test_ids_never_collide():
     assert len({new_run_id() for _ in range(2000)}) == 2000
 
 
-def test_a_finished_directory_is_private_and_whole(tmp_path):
-    place = tmp_path / "out"
-    with RunDirectory("run_x", place) as directory:
-        kept = directory.keep(seen(b"hello", (Artifact(b"../evil\n", b"data"),)))
-        directory.finish(Written())
-    assert sorted(path.name for path in place.iterdir()) == ["artifacts", "events.jsonl", "result.json",
-                                                                   "stdout-1.bin"]
-    assert (place / "artifacts" / sha256(b"data").hexdigest()).read_bytes() == b"data"
-    assert (kept.stdout.bytes, kept.stdout.kept) == (5, b"")
-    modes = {stat.S_IMODE(path.stat().st_mode) for path in (place, place / "result.json", place / "stdout-1.bin")}
-    assert modes == {0o700, 0o600}
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+def test_a_run_goes_into_the_store_or_where_a_person_says(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RUNNER_STORE", "")
+    assert place_of_run("run_x") == tmp_path / ".runner" / "runs" / "run_x"
+    assert place_of_run("run_x", tmp_path / "a" / ".." / "b") == tmp_path / "b"
+    monkeypatch.setenv("RUNNER_STORE", "other")
+    assert place_of_run("run_x") == tmp_path / "other" / "runs" / "run_x"
 
 
-def test_without_finish_nothing_is_left(tmp_path):
-    with RunDirectory("run_x", tmp_path / "out") as directory:
-        directory.keep(seen(b"hello"))
+def test_what_is_kept_is_private_masked_and_there_once(tmp_path):
+    masker = Masker([("API_TOKEN", "hunter22")])
+    same = Artifact(b"../evil\n", b"data hunter22")
+    with RunDirectory(opening(tmp_path / "out"), masker) as directory:
+        begun(directory)
+        kept = directory.keep(seen(b"hello hunter22", (same, same)))
+        directory.record("run.judged", {"detail": "saw hunter22"})
+    partial = tmp_path / f".{RUN}.partial"
+    assert sorted(path.name for path in partial.iterdir()) == ["artifacts", "events.jsonl", "stdout-1.bin"]
+    artifact, = (partial / "artifacts").iterdir()
+    assert (artifact.read_bytes(), (partial / "stdout-1.bin").read_bytes()) == (b"data ********", b"hello ********")
+    assert kept.artifacts[0].stored == Stored(bytes=13, sha256=artifact.name, masked=8)
+    assert (kept.stdout.bytes, kept.stdout.kept, kept.stdout.stored.masked) == (14, b"", 8)
+    assert b"saw ********" in (partial / "events.jsonl").read_bytes()
+    folders = (partial, artifact.parent, store_root())
+    assert {stat.S_IMODE(path.stat().st_mode) for path in folders} == {0o700}
+    files = (artifact, partial / "stdout-1.bin", partial / "events.jsonl", store_root() / "index.db")
+    assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
+    assert state() == [(RUN, "failed")]
+
+
+@pytest.mark.parametrize(("error", "judged", "name", "stays"), [
+    (Interrupted, False, "interrupted", False), (Interrupted, True, "interrupted", False),
+    (KeyboardInterrupt, True, "interrupted", False), (SetupError, False, "failed", False),
+    (ValueError, True, "failed", True)])
+def test_what_stays_of_an_unfinished_replay(tmp_path, error, judged, name, stays):
+    def replay():
+        with RunDirectory(opening(tmp_path / "out")) as directory:
+            begun(directory)
+            directory.keep(seen(b"hello"))
+            if judged:
+                directory.record("run.judged", {})
+            raise error("x")
+
+    with pytest.raises(error):
+        replay()
+    assert [path.name for path in tmp_path.iterdir()] == ([f".{RUN}.partial"] if stays else [])
+    assert state() == [(RUN, name)]
+    with Index(store_root()) as index:
+        assert len(index.lines(RUN)) == 2 + judged
+
+
+def test_before_it_has_begun_nothing_is_left(tmp_path):
+    with RunDirectory(opening(tmp_path / "out")) as directory:
+        directory.write("manifest.txt", b"x")
         assert list(tmp_path.iterdir()) != []
-    assert list(tmp_path.iterdir()) == []
+    assert (list(tmp_path.iterdir()), state()) == ([], [])
 
 
 @pytest.mark.parametrize("kind", ["file", "full", "link"])
@@ -68,21 +107,23 @@ def test_what_is_there_already_is_never_touched(tmp_path, kind):
         (place / "x").write_text("x")
     else:
         place.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(UsageError, match="not an empty directory"), RunDirectory("run_x", place):
+    with pytest.raises(UsageError, match="not an empty directory"), RunDirectory(opening(place)):
         pass
     assert os.path.lexists(place)
 
 
-def test_the_dead_are_swept_and_the_living_are_not(tmp_path):
+def test_the_dead_are_swept_and_the_living_and_the_confirmed_are_not(tmp_path):
     temporary, runs = tmp_path / "tmp", tmp_path / "runs"
     temporary.mkdir()
     runs.mkdir()
     dead, living = temporary / (HOST_PREFIX + "dead"), temporary / (HOST_PREFIX + "living")
-    partial = runs / ".run_1.partial"
+    partial, confirmed = runs / ".run_1.partial", runs / ".run_2.partial"
     others = [temporary / "runner-other", runs / "run_1"]
-    for path in (dead, living, partial, *others):
+    for path in (dead, living, partial, confirmed, *others):
         path.mkdir()
         (path / "x").write_text("x")
+    (partial / "events.jsonl").write_bytes(b'{"data":"\\"kind\\":\\"run.judged\\"","kind":"replay.started"}\n')
+    (confirmed / "events.jsonl").write_bytes(b'{"kind":"replay.started"}\n{"data":{},"kind":"run.judged"}\n')
     (temporary / (HOST_PREFIX + "link")).symlink_to(others[0])
     held = hold(living)
     try:
@@ -90,4 +131,4 @@ def test_the_dead_are_swept_and_the_living_are_not(tmp_path):
         assert set(sweep_directories(temporary, runs, grace=-1)) == {str(dead), str(partial)}
     finally:
         os.close(held)
-    assert all((path / "x").exists() for path in (living, *others))
+    assert all((path / "x").exists() for path in (living, confirmed, *others))

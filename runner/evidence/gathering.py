@@ -1,0 +1,100 @@
+"""A run directory while it is being filled: beside its place, under a name that nobody takes for a run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from runner.errors import SetupError, UsageError, printable
+from runner.evidence.files import sync_folder
+from runner.evidence.leftovers import hold, partial_of, sweep_partial
+
+_DIRECTORY_MODE = 0o700
+_FILE_MODE = 0o600
+_GRACE_SECONDS = 60.0
+_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class Gathering:
+    """The files of one replay. Only its own process writes here, and holds its lock until :meth:`release`."""
+
+    def __init__(self, place: Path, run_id: str) -> None:
+        self.place = place
+        self.partial = partial_of(place, run_id)
+        self._changed: set[Path] = set()
+        self._held = -1
+
+    def make(self) -> None:
+        """Make the directory and lock it. Raises UsageError when the place cannot be ours."""
+        name = printable(str(self.place))
+        if os.path.lexists(self.place) and not _is_empty_directory(self.place):
+            raise UsageError(f"{name}: exists and is not an empty directory", hint="name a new directory with --out")
+        try:
+            self.place.parent.mkdir(parents=True, exist_ok=True, mode=_DIRECTORY_MODE)
+            sweep_partial(self.place.parent, _GRACE_SECONDS)
+            self.partial.mkdir(mode=_DIRECTORY_MODE)
+            self._held = hold(self.partial)
+        except OSError as error:
+            raise UsageError(f"{name}: cannot be made: {error.strerror}", hint="choose a place with --out") from None
+
+    def has(self, name: str) -> bool:
+        """Whether a file is there already."""
+        return (self.partial / name).exists()
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write a new file to the disk; ``name`` is ours, never a name from the payload. Raises SetupError."""
+        self._put(name, data, os.O_EXCL, lasting=True)
+
+    def append(self, name: str, data: bytes, *, lasting: bool) -> None:
+        """Add to a file; ``lasting``: and to the disk, with what was added before. Raises SetupError."""
+        self._put(name, data, os.O_APPEND, lasting=lasting)
+
+    def _put(self, name: str, data: bytes, flags: int, *, lasting: bool) -> None:
+        target = self.partial / name
+        try:
+            target.parent.mkdir(exist_ok=True, mode=_DIRECTORY_MODE)
+            with os.fdopen(os.open(target, _FLAGS | flags, _FILE_MODE), "wb") as file:
+                file.write(data)
+                if lasting:
+                    file.flush()
+                    os.fsync(file.fileno())
+        except OSError as error:
+            raise self._failed(error) from None
+        self._changed |= {self.partial, target.parent}
+
+    def sync(self) -> None:
+        """Make the names of what was written last too. Raises SetupError."""
+        try:
+            for folder in self._changed:
+                sync_folder(folder)
+        except OSError as error:
+            raise self._failed(error) from None
+        self._changed.clear()
+
+    def put_in_place(self) -> None:
+        """Give the directory its name. Raises UsageError."""
+        try:
+            self.partial.replace(self.place)
+            sync_folder(self.place.parent)
+        except OSError as error:
+            raise UsageError(f"{printable(str(self.place))}: cannot be written: {error.strerror}",
+                             hint="is something else writing there?") from None
+
+    def remove(self) -> None:
+        """Remove everything that was gathered."""
+        shutil.rmtree(self.partial, ignore_errors=True)
+
+    def release(self) -> None:
+        """Let go of the lock."""
+        if self._held >= 0:
+            os.close(self._held)
+            self._held = -1
+
+    def _failed(self, error: OSError) -> SetupError:
+        return SetupError(f"the evidence cannot be written to {printable(str(self.place))}: {error.strerror}",
+                          hint="make room, or choose another place with --out")
+
+
+def _is_empty_directory(path: Path) -> bool:
+    return not path.is_symlink() and path.is_dir() and not any(path.iterdir())
