@@ -26,8 +26,8 @@ _TOKEN = re.compile(
     "|(?P<overwrite>\r)"
     "|(?P<control>\x1b\\[[0-?]*+[ -/]*+[@-~]"
     "|\x1b\\][^\x1b\x07\r\n]{0,2048}+(?:\x07|\x1b\\\\)"
-    "|\x1b"
-    "|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f\udc80-\udcff]++)"
+    "|\x1b)"
+    "|(?P<stray>[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f\udc80-\udcff]++)"
     "|(?P<plain>[^\x00-\x08\x0a-\x1f\x7f-\x9f\udc80-\udcff]++)")
 _OVERWRITES_SHOWN = 4
 _CONTROL = "e"
@@ -57,8 +57,8 @@ class _Writer:
         self._switch(at < self._marked.stop and at + length > self._marked.start, classes)
         self._parts.append(escape(text))
 
-    def put_plain(self, text: str, classes: str, at: int) -> None:
-        """Like :meth:`put` for text that stands for itself, cut where the match begins and ends."""
+    def put_characters(self, text: str, classes: str, at: int) -> None:
+        """Like :meth:`put` for characters that are no sequence, cut where the match begins and ends."""
         cuts = [cut - at for cut in (self._marked.start, self._marked.stop) if at < cut < at + len(text)]
         for begin, end in pairwise((0, *cuts, len(text))):
             self._put_parted(text[begin:end], classes, at + begin)
@@ -97,8 +97,8 @@ def _render(text: str, marked: range, hidden: list[range]) -> Markup:
         if hidden and at >= hidden[-1].start:
             if at == hidden[-1].start:
                 writer.put("… overwritten states not shown …\n", _CONTROL, at, 0)
-        elif token.lastgroup == "plain":
-            writer.put_plain(said, pen.classes, at)
+        elif token.lastgroup in ("plain", "stray"):
+            writer.put_characters(said, pen.classes, at)
         elif token.lastgroup == "newline":
             writer.put("\n", pen.classes, at, len(said))
         elif token.lastgroup == "overwrite":

@@ -14,7 +14,7 @@ from runner.reports.html.words import seconds, signal_name, size, which_runs
 _UNKNOWN = "n/a"
 _MOST_OUTPUTS = 100
 _MOST_ROWS = 200
-_PAGE_BUDGET = 4 << 20
+_PAGE_BUDGET = 1 << 20
 _LEAST, _MOST = 1 << 10, 64 << 10
 """Bytes of output on the page in all, and of one stream: the fewer different outputs, the more of each."""
 
