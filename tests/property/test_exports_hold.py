@@ -29,14 +29,14 @@ NASTY = (
     "[0](1)", "\x1b[31m", "\x1b]8;;http://x\x07x\x1b]8;;\x07", "\x9b31m", "\u202e", "\u2066", "\u200b", "\ufeff",
     "\ufffe", "\uffff", "\U0001f600", "\U0010ffff", "e\u0301", "\u2028", "\x85", "%", "%0a", "::error::x", "##[error]x",
     "'; rm -rf /", "$(id)", "-o", "--yes", "../..", "//x", "C:\\x", "x" * 2_000)
-SURROGATES = (b"\xed\xa0\x80", b"\xed\xbf\xbf")
-"""Only output can hold them; a result with one is refused."""
+SURROGATES = ("\ud800", "\udfff", "\udc80")
+"""JSON can hold them, UTF-8 cannot."""
 
 
 texts = st.lists(st.one_of(st.sampled_from(NASTY), st.text(max_size=12)), min_size=1, max_size=6).map(
     lambda parts: parts[0][:40] + MARK + "".join(parts[1:]))
-outputs = st.lists(st.one_of(st.sampled_from([*map(str.encode, NASTY), *SURROGATES]),
-                             st.binary(max_size=12)), max_size=8).map(b"".join)
+nasty_bytes = st.sampled_from([*NASTY, *SURROGATES]).map(lambda each: each.encode("utf-8", "surrogatepass"))
+outputs = st.lists(st.one_of(nasty_bytes, st.binary(max_size=12)), max_size=8).map(b"".join)
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,17 @@ FREE = ("command", "error", "run_id", "started", "finished", "verdict", "report"
         "recorded_backend", "docker_network")
 
 
-def hostile(stored: Evidence, text: str, printed: bytes) -> InMemory:
-    """The evidence with ``text`` wherever a text may stand that nothing proves to be one of ours."""
+def hostile(stored: Evidence, text: str, printed: bytes, more: str = "") -> InMemory:
+    """The evidence with ``text`` wherever a text may stand that nothing proves to be one of ours.
+
+    ``more`` goes with it where a result may hold anything that JSON can.
+    """
     document = stored.result.model_dump(mode="json", by_alias=True)
-    document |= dict.fromkeys(FREE, text)
-    document |= {"reasons": [text, text], "warnings": [text], "environment_names": [text]}
-    document["drift"] = [{"what": text, "recorded": text, "used": text}]
-    change = {"kind": text, "path": text, "detail": text}
+    plain = text + more
+    document |= dict.fromkeys(FREE, plain)
+    document |= {"reasons": [plain, text], "warnings": [plain], "environment_names": [plain]}
+    document["drift"] = [{"what": plain, "recorded": plain, "used": plain}]
+    change = {"kind": plain, "path": plain, "detail": plain}
     document["mode_drift"] = [change]
     document["contract"] = {"exit_code": 1, "match": text, "signature": {
         "kind": "python", "class": text, "message": text, "frames": [text, f"{text}:{text}"], "rooted": True}}
@@ -73,14 +77,14 @@ def hostile(stored: Evidence, text: str, printed: bytes) -> InMemory:
     document["image"] |= {"name": text, "platform": text, "matched": "name", "recorded_id": text}
     document["policy"] |= {"name": text, "effective": {text: text, "limit": {text: [text]}}}
     for sample in document["samples"]:
-        sample |= {"outcome": text, "detail": text, "cause": text, "mismatch_reason": text, "changes": [change],
-                   "changes_note": text, "workspace": text}
+        sample |= {"outcome": plain, "detail": plain, "cause": plain, "mismatch_reason": plain, "changes": [change],
+                   "changes_note": plain, "workspace": plain}
     return InMemory(stored.directory, Result.model_validate(document), stored.events, printed)
 
 
-@given(text=texts, printed=outputs)
-def test_every_format_stays_well_formed(stored: Evidence, text: str, printed: bytes) -> None:
-    evidence = hostile(stored, text, printed)
+@given(text=texts, printed=outputs, more=st.sampled_from(["", *SURROGATES]))
+def test_every_format_stays_well_formed(stored: Evidence, text: str, printed: bytes, more: str) -> None:
+    evidence = hostile(stored, text, printed, more)
     for name, check in CHECKS.items():
         check(FORMATS[name].render(evidence))
 
