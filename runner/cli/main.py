@@ -24,6 +24,7 @@ _COMMANDS = {
     "fingerprint": ("runner.cli.fingerprint", "Show a payload's fingerprints and what sealing refuses."),
     "report": ("runner.cli.report", "Check, show, compare and diff reports and runs."),
     "export": ("runner.cli.export", "Export a run's evidence to other formats, signed if wanted; verify that."),
+    "runs": ("runner.cli.runs", "List, show, open and remove the replays of the store."),
     "images": ("runner.cli.images", "Build, list and verify our own images."),
     "policy": ("runner.cli.policy", "List, show and check policies."),
     "gc": ("runner.cli.gc", "Remove what an earlier crash left on the engine."),

@@ -137,12 +137,20 @@ class Index:
         with store_errors(self.root):
             return self._open.execute(text, values).fetchall()
 
-    def rows(self, where: str = "1", values: Sequence[object] = ()) -> list[Row]:
-        """Replays, newest first; ``where`` is ours, never a user's text."""
-        columns = ", ".join(Row._fields)
-        found = self.query(f"SELECT {columns} FROM runs WHERE {where} "  # noqa: S608  both are ours
-                           "ORDER BY started DESC, run_id DESC", values)
-        return [Row._make(each) for each in found]
+    def has_unsettled(self) -> bool:
+        """Whether any replay runs, or was cut short by a kill, or a removal was."""
+        return bool(self.query("SELECT 1 WHERE EXISTS (SELECT 1 FROM runs WHERE state = 'running') "
+                               "OR EXISTS (SELECT 1 FROM removals WHERE files_gone = 0)"))
+
+    def select(self, columns: str, where: str = "1", values: Sequence[object] = (),
+               limit: int = -1) -> list[tuple[Any, ...]]:
+        """Columns of the replays, newest first. ``columns`` and ``where`` are ours, ``values`` are a user's words."""
+        return self.query(f"SELECT {columns} FROM runs WHERE {where} "  # noqa: S608  see above
+                          "ORDER BY started DESC, run_id DESC LIMIT ?", (*values, limit))
+
+    def rows(self, where: str = "1", values: Sequence[object] = (), limit: int = -1) -> list[Row]:
+        """Replays in full, newest first."""
+        return [Row._make(each) for each in self.select(", ".join(Row._fields), where, values, limit)]
 
     def lines(self, run_id: str) -> list[bytes]:
         """The confirmed events of a replay, in order, as they were written. Raises EvidenceAltered."""
@@ -160,30 +168,6 @@ def _append(connection: sqlite3.Connection, events: Sequence[Event]) -> None:
         for event in events))
 
 
-def find_row(index: Index, reference: str) -> Row:
-    """The replay that an id, or the beginning of exactly one, names; ``latest`` is the newest finished one.
-
-    Raises UsageError.
-    """
-    shown = printable(reference)[:200]
-    found = _exactly(index, reference)
-    if not found and reference.isascii() and reference:
-        found = index.rows("substr(run_id, 1, ?) = ?", (len(reference), reference))
-    if not found:
-        raise UsageError(f"no run {shown} in {printable(str(index.root))}", hint=_SEE)
-    if len(found) > 1:
-        names = ", ".join(printable(row.run_id) for row in found[:3])
-        raise UsageError(f"{shown} is the beginning of {len(found)} runs: {names}{' …' if len(found) > 3 else ''}",
-                         hint="give more of the id")
-    return found[0]
-
-
-def _exactly(index: Index, reference: str) -> list[Row]:
-    if reference == "latest":
-        return index.rows("state = 'finished'")[:1]
-    return index.rows("run_id = ?", (reference,)) if reference.isascii() else []
-
-
 def find_run(reference: str, store: Path) -> Path:
     """The run directory that a reference names: ``latest``, a run id, a path, or the beginning of exactly one id.
 
@@ -192,7 +176,7 @@ def find_run(reference: str, store: Path) -> Path:
     """
     if is_store(store):
         with Index(store) as index:
-            row = _row_of(index, reference)
+            row = resolve(index, reference)
         if row is not None:
             return checked_directory(row)
     if os.path.isdir(reference):
@@ -200,13 +184,33 @@ def find_run(reference: str, store: Path) -> Path:
     raise UsageError(f"{printable(reference)[:200]}: no such run, and no run directory", hint=_SEE)
 
 
-def _row_of(index: Index, reference: str) -> Row | None:
-    """``None`` for a directory that the index does not know."""
+def resolve(index: Index, reference: str) -> Row | None:
+    """The replay that a reference names; ``None`` for a directory that the index does not know. Raises UsageError."""
     found = _exactly(index, reference)
     if not found and os.path.isdir(reference):
         place = os.fsencode(os.path.abspath(reference))
         return next(iter(index.rows("state = 'finished' AND directory = ?", (place,))), None)
-    return found[0] if found else find_row(index, reference)
+    return found[0] if found else _by_beginning(index, reference)
+
+
+def _exactly(index: Index, reference: str) -> list[Row]:
+    if reference == "latest":
+        return index.rows("state = 'finished'", limit=1)
+    return index.rows("run_id = ?", (reference,)) if reference.isascii() else []
+
+
+def _by_beginning(index: Index, reference: str) -> Row:
+    shown = printable(reference)[:200]
+    found = []
+    if reference.isascii() and reference:
+        found = index.rows("substr(run_id, 1, ?) = ?", (len(reference), reference))
+    if not found:
+        raise UsageError(f"no run {shown} in {printable(str(index.root))}", hint=_SEE)
+    if len(found) > 1:
+        names = ", ".join(printable(row.run_id) for row in found[:3])
+        raise UsageError(f"{shown} is the beginning of {len(found)} runs: {names}{' …' if len(found) > 3 else ''}",
+                         hint="give more of the id")
+    return found[0]
 
 
 def checked_directory(row: Row) -> Path:

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from tests.bench.listing import listing
 from tests.bench.measure import Ratio, compare
 from tests.bench.overhead import flood, overhead
 from tests.bench.trees import free, payload_cost, tree
@@ -23,7 +24,7 @@ def startup(_: Path) -> Iterator[Ratio]:
 
 
 BENCHMARKS: dict[str, Callable[[Path], Iterator[Ratio]]] = {
-    "startup": startup, "tree": tree, "payload": payload_cost, "overhead": overhead, "flood": flood}
+    "startup": startup, "listing": listing, "tree": tree, "payload": payload_cost, "overhead": overhead, "flood": flood}
 
 
 def main(names: list[str]) -> int:
