@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_payload_properties import LIMITS, TREES, build, place
@@ -79,22 +80,16 @@ def test_one_changed_byte_is_refused_or_changes_nothing(where, flip):
 
 @given(st.integers(0, len(GOOD) - 1))
 def test_one_that_ends_early_is_refused(length):
-    try:
+    with pytest.raises(BundleRefused) as refusal:
         read_bytes(GOOD[:length])
-    except BundleRefused as error:
-        assert error.rule in ("truncated", "not_a_bundle")
-    else:
-        raise AssertionError(length)
+    assert refusal.value.rule in ("truncated", "not_a_bundle")
 
 
 @given(st.binary(min_size=1, max_size=40))
 def test_one_that_goes_on_is_refused(more):
-    try:
+    with pytest.raises(BundleRefused) as refusal:
         read_bytes(GOOD + more)
-    except BundleRefused as error:
-        assert error.rule == "trailing_bytes"
-    else:
-        raise AssertionError(more)
+    assert refusal.value.rule == "trailing_bytes"
 
 
 @given(st.one_of(st.binary(max_size=400), st.binary(max_size=2000).map(lambda raw: b"\x28\xb5\x2f\xfd" + raw),
@@ -102,12 +97,9 @@ def test_one_that_goes_on_is_refused(more):
                  st.binary(max_size=2000).map(lambda raw: zstd(head(raw or b"{}") + END + raw))))
 @settings(max_examples=300)
 def test_any_bytes_are_only_ever_refused(data):
-    try:
+    with pytest.raises(BundleRefused) as refusal:
         read_bytes(data)
-    except BundleRefused as error:
-        assert error.message.isprintable()
-    else:
-        raise AssertionError(data)
+    assert refusal.value.message.isprintable()
 
 
 @given(st.binary(max_size=300), DIGESTS, DIGESTS, COUNTS, COUNTS, COUNTS)
