@@ -154,7 +154,7 @@ def _place(result: Result) -> Iterator[str]:
     if image is not None:
         rows += [("image", image.used_id), ("recorded image", image.recorded_id or "none"), ("image name", image.name),
                  ("image found by", image.matched), ("platform", image.platform)]
-    for name in ("version", "runtime", "enforced", "not_enforced"):
+    for name in ("product", "version", "runtime", "enforced", "not_enforced", "differences"):
         value = engine.get(name)
         if value:
             rows.append((name, ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)))

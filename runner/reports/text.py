@@ -19,6 +19,8 @@ def render_text(result: Result, directory: str) -> str:
     if result.image is not None:
         lines.append(f"image        {result.image.used_id} ({result.image.name or 'unnamed'})")
     lines.append(f"policy       {result.policy.name} {result.policy.sha256[:12]}, {result.engine['boundary']}")
+    if result.engine.get("differences"):
+        lines.append(f"engine       {_engine(result)}")
     if result.verdict != "reproduced":
         lines += [f"why          {printable(reason)}" for reason in result.reasons if reason != counted]
     lines += [f"warning      {printable(note)}" for note in result.warnings]
@@ -27,6 +29,13 @@ def render_text(result: Result, directory: str) -> str:
     lines += _changes(result)
     lines.append(f"evidence     {printable(directory)}")
     return "\n".join(lines)
+
+
+def _engine(result: Result) -> str:
+    """Only of an engine that is not like the usual one: what differs is in the evidence, and in docs/engines.md."""
+    engine = result.engine
+    return printable(f"{engine.get('product', '')} {engine['version']}: {len(engine['differences'])} differences from "
+                     "Docker, listed in result.json")
 
 
 def _fingerprint(result: Result) -> str:

@@ -121,8 +121,11 @@ def sandbox_of(result: Result) -> tuple[Fact, ...]:
                                                f" (recorded: {result.recorded_backend})")),
              _text("Network", result.docker_network or ("the host's" if result.backend == "host" else "none"))]
     facts += [_text(label, _plain(engine[key])) for key, label in
-              (("version", "Engine"), ("platform", "Platform"), ("store", "Image store"), ("cgroup", "Control groups"),
-               ("rootless", "Rootless"), ("userns_remap", "User namespaces")) if engine.get(key) is not None]
+              (("product", "Product"), ("version", "Engine"), ("platform", "Platform"), ("store", "Image store"),
+               ("cgroup", "Control groups"), ("rootless", "Rootless"), ("userns_remap", "User namespaces"))
+             if engine.get(key) is not None]
+    differences = tuple(map(_plain, _listed(engine.get("differences"))))
+    facts += [Fact("Unlike Docker, it", differences, "list")] if differences else []
     facts += [_code("Policy", result.policy.sha256, result.policy.name),
               _code("seccomp profile", result.policy.seccomp_sha256),
               _text("Clean-up", result.cleanup)]

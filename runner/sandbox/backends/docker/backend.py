@@ -91,7 +91,8 @@ class DockerBackend:
         missing = [name for name in facts.not_enforced if name not in policy.accept_unenforced]
         if missing:
             raise LimitNotEnforced(f"this engine does not enforce: {', '.join(missing)}",
-                                   hint="`runner doctor` tells why; a policy may name it in accept_unenforced")
+                                   hint="use another engine (`runner doctor` tells why); at your own risk a policy "
+                                        "may name most of them in accept_unenforced")
 
     def _admit(self, blueprint: Blueprint) -> None:
         """Room for one copy; and one host budget for all runs at once: the pages of a full volume outlive the

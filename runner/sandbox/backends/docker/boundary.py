@@ -65,7 +65,7 @@ def unheld(asked: ContainerSpec, policy: Policy, hello: StewardHello, host_kerne
         yield Unheld("runtime", f"the engine's default one brings a kernel of its own, {hello.confinement.kernel}",
                      "name it as `runtime` in a policy of yours, or use --policy strict")
     yield from _unconfined(asked, hello)
-    yield from _limits(asked, hello)
+    yield from _limits(asked, hello, shared=shared)
     caps = policy.work.size, policy.work.inodes
     for volume in hello.volumes:
         yield from _mount("work", volume, *caps, shared=shared)
@@ -99,15 +99,17 @@ def _unconfined(asked: ContainerSpec, hello: StewardHello) -> Iterator[Unheld]:
         yield Unheld("network", f"there is more than loopback: {', '.join(sorted(others))}")
 
 
-def _limits(asked: ContainerSpec, hello: StewardHello) -> Iterator[Unheld]:
-    """gVisor shows no cgroup, yet its memory is the cgroup's limit: it is proved, and with it that runsc set the
-    group up, of which ``pids`` and ``cpus`` are a part.
+def _limits(asked: ContainerSpec, hello: StewardHello, *, shared: bool) -> Iterator[Unheld]:
+    """What is not shown is not proved, unless another kernel hides it. gVisor shows no cgroup, yet its memory is the
+    cgroup's limit: it is proved, and with it that runsc set the group up, of which ``pids`` and ``cpus`` are a part.
     """
     held, limits = hello.limits, asked.limits
     for name, limit, seen in (("memory", limits.memory, held.memory), ("pids", limits.pids, held.pids),
                               ("cpus", int(limits.cpus * 1000), held.cpu_milli), ("nofile", limits.nofile, held.nofile),
                               ("file_size", limits.file_size, held.file_size), ("core", 0, held.core)):
-        if seen is not None and seen > limit:
+        if seen is None and shared:
+            yield Unheld(name, f"{limit} was asked for, and nothing shows that it holds")
+        elif seen is not None and seen > limit:
             yield Unheld(name, f"{limit} was asked for, {seen} holds")
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import docker
 
@@ -14,7 +14,7 @@ from runner.errors import RunnerError
 from runner.images.recipe import recipe_names
 from runner.resources import data_dir
 from runner.sandbox.backends.base import BackendFacts
-from runner.sandbox.backends.docker.engine import connect
+from runner.sandbox.backends.docker.engine import connect, engine_errors
 from runner.sandbox.backends.docker.facts import probe_engine
 from runner.sandbox.backends.docker.images import local_image
 from runner.sandbox.policy import load_policy
@@ -22,6 +22,7 @@ from runner.sandbox.policy import load_policy
 Status = Literal["ok", "warn", "fail"]
 _NEEDED_DISK = 2 << 30
 _OLDEST_API = (1, 41)
+_FILTERING = frozenset({"oci-seccomp", "oci-seccomp=true"})
 
 KNOWN_BAD = (
     ((0, 0), (18, 9, 7), "CVE-2018-15664: archive copies can be led out of the container (we make none)"),
@@ -45,11 +46,15 @@ def check_up() -> tuple[Finding, ...]:
     try:
         api = connect()
         facts = probe_engine(api)
+        with engine_errors("ask the engine for its runtimes"):
+            info = api.info()
     except RunnerError as error:
         return (Finding("engine", "fail", error.message, error.hint), _disk())
-    return (Finding("engine", "ok", f"version {facts.version}, API {facts.api_version}, {facts.platform}"),
+    return (Finding("engine", "ok",
+                    f"{facts.product} {facts.version}, API {facts.api_version}, {facts.platform}, {facts.boundary}"),
+            *(Finding("differs", "warn", difference) for difference in facts.differences),
             _api(facts), *_known_bad(facts), _store(facts), _cgroup(facts), _limits(facts), _seccomp(facts),
-            _gvisor(facts), _memory(facts), *_images(api), _disk())
+            gvisor(facts, info), _memory(facts), *_images(api), _disk())
 
 
 def _numbers(version: str) -> tuple[int, ...]:
@@ -64,7 +69,7 @@ def _api(facts: BackendFacts) -> Finding:
 
 
 def _known_bad(facts: BackendFacts) -> Iterator[Finding]:
-    version = _numbers(facts.version)
+    version = _numbers(facts.version) if facts.product == "docker" else (1 << 30,)  # others count otherwise
     for first, fixed, what in KNOWN_BAD:
         if first <= version < fixed:
             yield Finding("known issue", "warn", what, f"upgrade the engine to {'.'.join(map(str, fixed))} or newer")
@@ -81,6 +86,9 @@ def _cgroup(facts: BackendFacts) -> Finding:
 def _limits(facts: BackendFacts) -> Finding:
     if not facts.not_enforced:
         return Finding("limits", "ok", f"enforced: {', '.join(facts.enforced)}")
+    if facts.rootless:
+        return Finding("limits", "fail", f"not enforced: {', '.join(facts.not_enforced)}",
+                       "use an engine that runs as root (docs/engines.md tells what a rootless one lacks)")
     return Finding("limits", "fail", f"not enforced: {', '.join(facts.not_enforced)}",
                    "enable the cgroup controllers (for memory and swap: kernel options "
                    "cgroup_enable=memory swapaccount=1), or run the engine as root")
@@ -92,11 +100,16 @@ def _seccomp(facts: BackendFacts) -> Finding:
     return Finding("seccomp", "fail", "the engine applies no profiles", "use a kernel and engine with seccomp")
 
 
-def _gvisor(facts: BackendFacts) -> Finding:
-    if "runsc" in facts.runtimes:
-        return Finding("gvisor", "ok", "runsc is there; the policy strict uses it")
-    return Finding("gvisor", "warn", "no runsc: the kernel is shared with the workload",
-                   "install gVisor and register the runtime `runsc` with the engine, or replay in a disposable VM")
+def gvisor(facts: BackendFacts, info: Mapping[str, Any]) -> Finding:
+    """``info`` is the engine's: its runtimes with their arguments. A replay proves what is only read here."""
+    if "runsc" not in facts.runtimes:
+        return Finding("gvisor", "warn", "no runsc: the kernel is shared with the workload, under strict too",
+                       "install gVisor and register the runtime `runsc` with the engine, or replay in a disposable VM")
+    arguments = (info.get("Runtimes") or {}).get("runsc", {}).get("runtimeArgs") or ()
+    if any(word.lstrip("-") in _FILTERING for word in arguments):
+        return Finding("gvisor", "ok", "runsc is there, with seccomp; the policy strict uses it")
+    return Finding("gvisor", "warn", "runsc applies no seccomp profile: the policy strict is refused",
+                   "add --oci-seccomp to the runtimeArgs of `runsc` in the engine's daemon.json, and reload it")
 
 
 def _memory(facts: BackendFacts) -> Finding:

@@ -13,7 +13,7 @@ from runner.sandbox.backends.docker.address import reached_by
 from runner.sandbox.backends.docker.engine import engine_errors
 
 _LIMIT_FLAGS = {"memory": "MemoryLimit", "swap": "SwapLimit", "cpus": "CpuCfsQuota", "pids": "PidsLimit"}
-_ROOTLESS_PODMAN_IGNORES = ("file_size", "nofile")
+_ROOTLESS_PODMAN_IGNORES = ("core", "file_size", "nofile")
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "armv7l": "arm"}
 """``/info`` has the kernel's names, images have Go's."""
 
@@ -27,6 +27,8 @@ PODMAN_DIFFERENCES: Final = (
     "caps a user's processes on the whole host at 32768 besides the policy's own limit",
 )
 """Seen on 4.3.1; tests/conformance/test_podman.py fails when one is no longer true."""
+
+ROOTLESS_DIFFERENCE: Final = "has no control groups of its own: nothing tells of memory peaks and memory kills"
 
 
 def probe_engine(api: docker.APIClient) -> BackendFacts:
@@ -42,7 +44,7 @@ def read_facts(info: dict[str, Any], api_version: str) -> BackendFacts:
     podman = "BuildahVersion" in info  # its own field, beside Docker's; it names itself nowhere else in there
     rootless = any("rootless" in option for option in options) or info.get("Rootless") is True
     remapped = any("userns" in option for option in options)
-    enforced, not_enforced = _limits(info, options, rootless_podman=podman and rootless)
+    enforced, missing = _limits(info, options, rootless_podman=podman and rootless)
     architecture = str(info.get("Architecture", ""))
     return BackendFacts(
         backend="docker", product="podman" if podman else "docker", version=str(info.get("ServerVersion", "")),
@@ -52,8 +54,9 @@ def read_facts(info: dict[str, Any], api_version: str) -> BackendFacts:
         kernel=str(info.get("KernelVersion", "")), memory=int(info.get("MemTotal", 0)),
         # Podman lists every runtime that it has heard of, and lets nobody choose one by this interface.
         runtimes=() if podman else tuple(sorted(info.get("Runtimes") or {})),
-        boundary=_boundary(info, namespace=rootless or remapped), enforced=enforced, not_enforced=not_enforced,
-        differences=PODMAN_DIFFERENCES if podman else ())
+        boundary=_boundary(info, namespace=rootless or remapped), enforced=enforced, not_enforced=missing,
+        differences=(*(PODMAN_DIFFERENCES if podman else ()),
+                     *((ROOTLESS_DIFFERENCE,) if rootless and "memory" in missing else ())))
 
 
 def _limits(info: Mapping[str, Any], options: list[str], *, rootless_podman: bool) -> tuple[tuple[str, ...], ...]:
