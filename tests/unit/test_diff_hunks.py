@@ -34,6 +34,14 @@ def test_after_an_insertion_both_are_aligned_again():
     assert [line for hunk in found.hunks for line in hunk.lines if line[0] != " "] == ["+new", "+more", "-4000", "+y"]
 
 
+def test_the_end_of_a_window_is_no_difference():
+    """Without a long run of equal lines a hunk fills its window, whose last lines have their like beyond it."""
+    every_third = {f"l{number}": f"x{number}" for number in range(3, 500, 3)}
+    found = find_hunks(numbered(500), b"new\n" + numbered(500, **every_third))
+    signs = Counter(line[0] for hunk in found.hunks for line in hunk.lines)
+    assert (signs["-"], signs["+"], found.complete) == (len(every_third), len(every_third) + 1, True)
+
+
 def test_a_missing_newline_is_seen():
     hunk, = find_hunks(b"same\nend\n", b"same\nend").hunks
     assert hunk.lines == (" same", "-end", "+end …")

@@ -1,6 +1,7 @@
 """``runner report compare``: ReproMin's rules, and nothing private in what can be shared."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from markdown_it import MarkdownIt
 from repomin_reports import DROP, certified, edited, sample, sample_path
 
 from runner.errors import UsageError
+from runner.reports.compare.context import context_of
 from runner.reports.compare.rows import NUMERIC, compare, labels_for
 from runner.reports.compare.text import comparison_json, comparison_markdown, comparison_text
 from runner.sources.load import load_report, parse_report
@@ -128,6 +130,13 @@ def test_settings_are_compared_and_never_shown():
     comparison = compared(sample("a"), edited(sample("a"), **secret))
     for render in (comparison_json, comparison_text, comparison_markdown):
         assert "MARK" not in render(comparison)
+
+
+@pytest.mark.parametrize("path", [sample_path("d"), NATIVE / "docker-shell.json"], ids=lambda path: path.name)
+def test_settings_are_kept_as_digests_only(path):
+    report = load_report(path)
+    values = context_of(report, compared(path, path)["runs"][0]).values()
+    assert {value for value in values if value is not None and not re.fullmatch("[0-9a-f]{64}", value)} == set()
 
 
 @pytest.mark.parametrize("value", [float("nan"), [float("inf")], {"a": [None, {"b": "\ud800"}]}, 10**4000])
