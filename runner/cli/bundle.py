@@ -110,26 +110,26 @@ def _text(seen: Inspection) -> str:
     from runner.reports.claims.content import claims_of  # start-up time: pydantic is slow to load
     from runner.reports.claims.show import rows
 
-    every = (*rows(claims_of(seen.report)), *_held(seen))
+    every = (*_held(seen), *rows(claims_of(seen.report)))
     return "\n".join(f"{label:<12} {printable(value)}" for label, value in every)
 
 
 def _held(seen: Inspection) -> Iterator[tuple[str, str]]:
-    """What the bundle itself says, below what its report says."""
-    holds = seen.head.document
-    yield "holds", f"a report of {holds.report.bytes} bytes, sha256 {holds.report.sha256}"
-    yield "holds", f"{holds.payload.entries} entries, {holds.payload.files} files, {holds.payload.bytes} bytes"
-    yield "fingerprint", f"{holds.payload.fingerprint.exact} ({holds.payload.fingerprint.scheme}, exact)"
-    yield "fingerprint", f"{holds.payload.fingerprint.content} ({holds.payload.fingerprint.scheme}, content)"
+    """What the bundle itself says, above what its report says."""
+    payload, fingerprint = seen.head.document.payload, seen.head.document.payload.fingerprint
+    size = f"{seen.head.path}, {seen.head.file_bytes} bytes"
     if seen.bundle is None:
-        yield "bundle", f"{seen.head.file_bytes} bytes"
+        yield "bundle", size
     else:
-        yield "bundle", (f"{seen.head.file_bytes} bytes, {seen.bundle.stream_bytes} decompressed, "
+        yield "bundle", (f"{size}, {seen.bundle.stream_bytes} decompressed, "
                          f"sha256 {seen.bundle.sealed.source.file_sha256}")
     if seen.problem is not None:
         yield "verifies", f"no: {seen.problem.message}"
     elif seen.match is not None:
         yield "verifies", f"yes: report and payload belong together, by {_WAYS[seen.match.mode]}"
+    yield "holds", f"{payload.entries} entries, {payload.files} files, {payload.bytes} bytes"
+    yield "fingerprint", f"{fingerprint.exact} ({fingerprint.scheme}, exact)"
+    yield "fingerprint", f"{fingerprint.content} ({fingerprint.scheme}, content)"
 
 
 _WAYS = {"exact": "contents, modes and times", "content": "contents", "unavailable": "counts of files and bytes alone"}
