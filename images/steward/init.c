@@ -12,7 +12,7 @@
  *   - The process is not dumpable: /proc/1/{mem,environ,fd} and ptrace, process_vm_*, pidfd_getfd are closed to
  *     the workload, which has our uid. The seccomp profile lets prlimit64 act on the caller only.
  *   - All signals are blocked and read from a signalfd. From inside, the kernel itself drops KILL and STOP for
- *     PID 1. Of the rest, only those that kill(2) sent from outside (SI_USER, pid 0) are passed on. An exhausted
+ *     PID 1 (gVisor's does not: there a run can end its sandbox or freeze it, at the price of having no verdict). Of the rest, only those that kill(2) sent from outside (SI_USER, pid 0) are passed on. An exhausted
  *     signal queue can make an inside signal look like that; all it gains is what kill(main) would do anyway.
  *   - stdin is a leash: its end ends everything, and a timer of our own does too, should it be held open.
  *
@@ -40,11 +40,13 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { EXIT_NEVER_RELEASED = 70, EXIT_LEASH = 71, EXIT_LIFETIME = 72, EXIT_NOT_STARTED = 127, SIGNAL_BASE = 128 };
+enum { KERNEL_SIGNAL_BYTES = 8 };
 enum { HIGHEST_FD = 1 << 20, MAX_LIFETIME = 1000000000, DRAIN_PAUSE_MS = 10, REAP_BATCH = 256 };
 
 static struct {
@@ -187,8 +189,8 @@ static void close_others(void)
 static void take_cover(void)
 {
     sigset_t all;
-    sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, NULL);
+    memset(&all, 0xff, sizeof all);     /* the C library's own two included, and sigprocmask leaves those out */
+    syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, NULL, KERNEL_SIGNAL_BYTES);
     prctl(PR_SET_DUMPABLE, 0);
     if (getpid() != 1)     /* or kill(-1) would hit the world */
         refuse("must be PID 1");
