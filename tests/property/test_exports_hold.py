@@ -138,11 +138,10 @@ def test_sarif_messages_hold_no_links_and_no_placeholders(stored: Evidence, text
         assert not {"{", "}"} & set(said.replace("{{", "").replace("}}", ""))
 
 
-@given(lines=st.integers(1, 3))
 @pytest.mark.parametrize("unit", [b"x", b"|", b"`", b"<", b"\x1b[31m", b"\xff", "\u202e".encode(), b"]]>", b"&"])
-def test_a_line_of_a_megabyte_is_bounded(stored: Evidence, unit: bytes, lines: int) -> None:
+def test_a_line_of_a_megabyte_is_bounded(stored: Evidence, unit: bytes) -> None:
     line = unit * ((1 << 20) // len(unit)) + b"\n"
-    evidence = dataclasses.replace(hostile(stored, MARK, b""), printed=line * lines)
+    evidence = dataclasses.replace(hostile(stored, MARK, b""), printed=line * 3)
     for name, check in CHECKS.items():
         rendered = FORMATS[name].render(evidence)
         assert len(rendered) < 1 << 20
