@@ -1,8 +1,11 @@
 """What the SDK raises, as one line of ours; and how long an idempotent call is tried again."""
 
+import ssl
+
 import docker
 import pytest
 import requests
+import urllib3
 
 from runner.errors import EngineUnavailable, SetupError
 from runner.sandbox.backends.docker.engine import engine_errors, remove_volume
@@ -54,3 +57,35 @@ def test_the_last_fault_is_raised_as_it_is():
     with pytest.raises(docker.errors.APIError):
         remove_volume(engine, "v", seconds=0.0)
     assert engine.calls == 1
+
+
+def wrapped(fault):
+    """As three libraries hand it on: in the arguments, as the cause, and as the context."""
+    inner = urllib3.exceptions.SSLError(fault)
+    outer = requests.exceptions.SSLError("Max retries exceeded")
+    outer.__cause__ = inner
+    error = docker.errors.DockerException("Error while fetching server API version: …")
+    error.__context__ = outer
+    return error
+
+
+def test_a_certificate_that_nobody_vouches_for_is_told_as_such():
+    fault = ssl.SSLCertVerificationError(1, "unable to get local issuer certificate")
+    with pytest.raises(EngineUnavailable, match=r"our ca\.pem vouches for: .*unable to get local") as caught, \
+            engine_errors("do it"):
+        raise wrapped(fault)
+    assert "Max retries" not in caught.value.message
+
+
+def test_a_client_that_the_engine_does_not_know_is_told_as_such():
+    fault = ssl.SSLError(1, "alert bad certificate")
+    with pytest.raises(EngineUnavailable, match=r"authority of our cert\.pem: .*alert bad"), engine_errors("do it"):
+        raise wrapped(fault)
+
+
+def test_an_answer_is_shown_with_its_explanation():
+    error = docker.errors.DockerException("…")
+    error.__cause__ = docker.errors.APIError("400", explanation="Client sent an HTTP request to an HTTPS server.")
+    error.__cause__.__cause__ = OSError("below")
+    with pytest.raises(EngineUnavailable, match="to an HTTPS server"), engine_errors("do it"):
+        raise error

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import select
 import socket
+import ssl
 import struct
 from collections.abc import Iterator
 from contextlib import suppress
@@ -15,13 +16,14 @@ from typing import Any, Final
 
 import docker
 
-from runner.errors import EngineUnavailable
+from runner.errors import EngineUnavailable, printable
 from runner.sandbox.deadline import Deadline
 
 STDOUT: Final = 1
 STDERR: Final = 2
 _HEADER = struct.Struct(">BxxxL")
 _BUFFER = 1 << 20
+_RECORD_SECONDS = 60.0
 
 
 class Attachment:
@@ -31,7 +33,8 @@ class Attachment:
         params = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
         self._wrapper: Any = api.attach_socket(container, params=params)
         self._socket: socket.socket = getattr(self._wrapper, "_sock", self._wrapper)
-        self._socket.settimeout(None)
+        # A read waits for the rest of a TLS record only: data is known to be there.
+        self._socket.settimeout(_RECORD_SECONDS if isinstance(self._socket, ssl.SSLSocket) else None)
         self._buffer = bytearray(_BUFFER)
         self._frames = FrameReader()
         self._poll = select.poll()
@@ -55,11 +58,17 @@ class Attachment:
         return any(fd == self._socket.fileno() for fd, _ in ready)
 
     def read(self) -> list[tuple[int, memoryview]] | None:
-        """The next pieces as (stream, bytes), valid until the next call; ``None`` at end of stream."""
+        """The next pieces as (stream, bytes), valid until the next call; ``None`` at end of stream.
+
+        Raises EngineUnavailable when a network between us and the engine fails.
+        """
         try:
             count = self._socket.recv_into(self._buffer)
         except ConnectionResetError:
             return None
+        except OSError as error:
+            raise EngineUnavailable(f"the stream of a container broke: {printable(str(error))[:200]}",
+                                    hint="the network to the engine may be down; `runner doctor` checks it") from error
         if count == 0:
             return None
         return list(self._frames.feed(memoryview(self._buffer)[:count]))
@@ -67,12 +76,18 @@ class Attachment:
     def slip_leash(self) -> None:
         """End the container's stdin: everything in it is killed by its own PID 1."""
         with suppress(OSError):  # closed already: the leash is slipped
-            self._socket.shutdown(socket.SHUT_WR)
+            self._shut(socket.SHUT_WR)
+
+    def _shut(self, how: int) -> None:
+        """Of the connection below any TLS: its own shutdown would forget the keys, and what still comes could not be
+        read. An engine takes the bare end of a connection for the end of stdin, as from Docker's own client.
+        """
+        socket.socket.shutdown(self._socket, how)
 
     def close(self) -> None:
         """Close the stream; the response first, so that the SDK's connection is not left behind."""
         with suppress(OSError):  # the other side may have been first
-            self._socket.shutdown(socket.SHUT_RDWR)
+            self._shut(socket.SHUT_RDWR)
         response = getattr(self._wrapper, "_response", None)
         if response is not None:
             response.close()

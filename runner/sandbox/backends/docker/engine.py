@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -9,10 +11,12 @@ import docker
 import requests
 import urllib3
 from docker.errors import APIError, DockerException, NotFound
-from docker.utils import kwargs_from_env
+from docker.tls import TLSConfig
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_exponential
 
 from runner.errors import EngineUnavailable, SetupError, printable
+from runner.sandbox.backends.docker.address import Address, engine_address
+from runner.sandbox.backends.docker.calls import tell_calls
 
 CALL_TIMEOUT = 60.0
 """Seconds that one engine call may take; streams have their own deadline."""
@@ -28,10 +32,33 @@ def connect(max_pool: int = 32) -> docker.APIClient:
 
     Raises EngineUnavailable.
     """
+    address = engine_address(os.environ)
     with engine_errors("connect to the engine"):
-        settings = kwargs_from_env()
-        return docker.APIClient(version="auto", timeout=int(CALL_TIMEOUT), num_pools=max_pool,
-                                max_pool_size=max_pool, **settings)
+        return tell_calls(_Client(base_url=address.host, version="auto", timeout=int(CALL_TIMEOUT),
+                                  num_pools=max_pool, max_pool_size=max_pool, tls=_tls(address)))
+
+
+class _Client(docker.APIClient):
+    """Listens to nothing that the environment says of other connections. ``requests`` would let REQUESTS_CA_BUNDLE
+    replace the engine's own authority, send the engine's calls through HTTP_PROXY, and log in by .netrc.
+    """
+
+    @property
+    def trust_env(self) -> bool:
+        """Read by ``requests`` before each call."""
+        return False
+
+    @trust_env.setter
+    def trust_env(self, _: bool) -> None:
+        """The constructor of ``requests.Session`` sets it."""
+
+
+def _tls(address: Address) -> TLSConfig | bool:
+    folder = address.certificates
+    if folder is None:
+        return False
+    return TLSConfig(client_cert=(str(folder / "cert.pem"), str(folder / "key.pem")),
+                     ca_cert=str(folder / "ca.pem"), verify=True)
 
 
 @contextmanager
@@ -54,7 +81,21 @@ def engine_errors(doing: str) -> Iterator[None]:
 
 
 def _brief(error: BaseException) -> str:
-    return printable(str(error) or type(error).__name__)[:200]
+    """What is at the bottom of it: three libraries wrap a fault, each in words of its own. An answer is the bottom."""
+    cause = error
+    while not isinstance(cause, APIError) and (below := _below(cause)) is not None:
+        cause = below
+    said = printable(str(cause) or type(cause).__name__)[:200]
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return f"its certificate is not one that our ca.pem vouches for: {said}"
+    if isinstance(cause, ssl.SSLError):
+        return f"TLS failed, and it must know the authority of our cert.pem: {said}"
+    return said
+
+
+def _below(error: BaseException) -> BaseException | None:
+    wrapped = next((part for part in error.args if isinstance(part, BaseException)), None)
+    return error.__cause__ or error.__context__ or wrapped
 
 
 def retrying(seconds: float) -> Retrying:
