@@ -125,6 +125,8 @@ def _warnings(settled: Settled, found: Findings) -> tuple[str, ...]:
         notes.append("the report records no fingerprint: only file and byte counts were compared")
     if settled.backend == "host":
         notes.append("the command ran on this host, outside any sandbox")
+    if found.facts.reached == "tcp":
+        notes.append("the engine was reached without TLS: nothing proves that it was the engine that was meant")
     accepted = [name for name in found.facts.not_enforced if name in settled.policy.accept_unenforced]
     if accepted:
         notes.append(f"the policy {settled.policy.name} accepts that this engine does not enforce: "

@@ -52,7 +52,7 @@ def check_up() -> tuple[Finding, ...]:
         return (Finding("engine", "fail", error.message, error.hint), _disk())
     return (Finding("engine", "ok",
                     f"{facts.product} {facts.version}, API {facts.api_version}, {facts.platform}, {facts.boundary}"),
-            *(Finding("differs", "warn", difference) for difference in facts.differences),
+            _reached(facts), *(Finding("differs", "warn", difference) for difference in facts.differences),
             _api(facts), *_known_bad(facts), _store(facts), _cgroup(facts), _limits(facts), _seccomp(facts),
             gvisor(facts, info), _memory(facts), *_images(api), _disk())
 
@@ -60,6 +60,14 @@ def check_up() -> tuple[Finding, ...]:
 def _numbers(version: str) -> tuple[int, ...]:
     parts = version.partition("+")[0].partition("-")[0].split(".")
     return tuple(int(part) for part in parts if part.isdigit())
+
+
+def _reached(facts: BackendFacts) -> Finding:
+    if facts.reached == "tcp":
+        return Finding("reached", "warn", "tcp without TLS: whoever reaches that port owns the engine's host",
+                       "serve it with --tlsverify, and set DOCKER_TLS_VERIFY and DOCKER_CERT_PATH: docs/engines.md")
+    secured = facts.reached == "tcp+tls"
+    return Finding("reached", "ok", "tcp, with TLS that proves both sides" if secured else "a socket of this machine")
 
 
 def _api(facts: BackendFacts) -> Finding:
