@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from runner.cli.outcome import ending
+from runner.cli.verbose import telling, verbose_option
 from runner.errors import printable
 from runner.evidence.database import is_store, store_root
 from runner.evidence.leftovers import sweep_directories
@@ -18,7 +19,8 @@ from runner.evidence.leftovers import sweep_directories
 @click.option("--grace", default=30.0, metavar="SEC", help="Leave alone what is younger than this.")
 @click.option("--runs-dir", metavar="DIR", help="Another place where --out put evidence.", show_default=False)
 @click.option("--json", "as_json", is_flag=True, help="Print what was removed as JSON.")
-def command(grace: float, runs_dir: str | None, as_json: bool) -> None:
+@verbose_option
+def command(grace: float, runs_dir: str | None, as_json: bool, verbose: bool) -> None:
     """Remove our containers, volumes and temporary directories that no living controller owns.
 
     Evidence goes only where no run was confirmed; `runner runs rm` and `prune` remove the rest.
@@ -26,7 +28,7 @@ def command(grace: float, runs_dir: str | None, as_json: bool) -> None:
     from runner.sandbox.backends.docker.engine import connect  # start-up time: the SDK is slow to load
     from runner.sandbox.backends.docker.sweep import sweep
 
-    with ending(as_json=as_json):
+    with ending(as_json=as_json), telling(verbose=verbose):
         folders = sweep_directories(Path(tempfile.gettempdir()), Path(runs_dir or store_root() / "runs"), grace)
         folders += _known_to_the_store(grace)
         for name in () if as_json else folders:

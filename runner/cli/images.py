@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from runner.cli.outcome import ending, leave
+from runner.cli.verbose import telling, verbose_option
 from runner.controller.images import BuildReport, Check, build_images, show_images, verify_images
 from runner.errors import ExitCode
 
@@ -27,12 +28,13 @@ def command() -> None:
 @click.option("--write-lock", is_flag=True, help="Record what was built in images.lock.")
 @click.option("--no-cache", is_flag=True, help="Build anew even if this recipe's archive is at hand.")
 @_JSON
-def build_command(names: Sequence[str], write_lock: bool, no_cache: bool, as_json: bool) -> None:
+@verbose_option
+def build_command(names: Sequence[str], write_lock: bool, no_cache: bool, as_json: bool, verbose: bool) -> None:
     """Build images from distribution packages and load them into the engine.
 
     Says whether each is the image of images.lock and, where the distribution moved on, what changed.
     """
-    with ending(as_json=as_json):
+    with ending(as_json=as_json), telling(verbose=verbose):
         reports = []
         for report in build_images(names, use_cache=not no_cache, lock_it=write_lock, say=_progress):
             reports.append(report)
@@ -44,9 +46,10 @@ def build_command(names: Sequence[str], write_lock: bool, no_cache: bool, as_jso
 
 @command.command("list")
 @_JSON
-def list_command(as_json: bool) -> None:
+@verbose_option
+def list_command(as_json: bool, verbose: bool) -> None:
     """Show which images are present, missing or different from images.lock."""
-    with ending(as_json=as_json):
+    with ending(as_json=as_json), telling(verbose=verbose):
         states = show_images()
         if as_json:
             _print_json({"ok": True, "images": [asdict(state) for state in states]})
@@ -60,12 +63,13 @@ def list_command(as_json: bool) -> None:
 @command.command("verify")
 @_NAMES
 @_JSON
-def verify_command(names: Sequence[str], as_json: bool) -> None:
+@verbose_option
+def verify_command(names: Sequence[str], as_json: bool, verbose: bool) -> None:
     """Build images anew, without any cache, and compare with the engine's and with images.lock.
 
     Exit code: 0 the same, 1 different or missing, 2 cannot build.
     """
-    with ending(as_json=as_json):
+    with ending(as_json=as_json), telling(verbose=verbose):
         checks = []
         for check in verify_images(names, say=_progress):
             checks.append(check)

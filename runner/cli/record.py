@@ -11,6 +11,7 @@ import click
 from runner.case import RequestedLimits
 from runner.cli.outcome import ending, leave
 from runner.cli.progress import RunProgress
+from runner.cli.verbose import telling, verbose_option
 from runner.controller.record import Recording, RecordRequest, record
 from runner.controller.write import write_report
 from runner.errors import ExitCode, UsageError, printable
@@ -44,9 +45,10 @@ _REPOMIN_ENV = (("REPOMIN", "1"),)
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), metavar="FILE",
               help="The report; with a name that ends in .repro, a bundle of report and payload.")
 @click.option("--quiet", is_flag=True, help="No progress.")
+@verbose_option
 def command(text: str, argv: bool, cwd: str, artifacts: tuple[str, ...],
             signature: SignatureKind | Literal["none"], memory: str | None,
-            form: Literal["native", "repomin"], output: Path, quiet: bool, **options: Any) -> None:
+            form: Literal["native", "repomin"], output: Path, quiet: bool, verbose: bool, **options: Any) -> None:
     """Run a failing command on fresh copies of a payload, learn what makes it this failure, write a report.
 
     With -o NAME.repro, report and payload become one file to attach.
@@ -62,7 +64,7 @@ def command(text: str, argv: bool, cwd: str, artifacts: tuple[str, ...],
         check_destination(output)
         if request.backend == "host":
             click.echo("runner: WARNING: running on this host, outside any sandbox", err=True)
-        with RunProgress(request.runs, quiet=quiet) as progress:
+        with telling(verbose=verbose), RunProgress(request.runs, quiet=quiet, plain=verbose) as progress:
             recording = record(request, progress=progress.observed)
         write_report(recording, form, output)
         click.echo(_summary(recording, output))

@@ -9,6 +9,8 @@ from typing import IO, Final, Literal
 Colour = Literal["green", "red", "yellow"]
 _CODES: Final[Mapping[str, str]] = {"red": "31", "green": "32", "yellow": "33"}
 _NO_WIDTH = 80
+VERDICT_COLOURS: Final[Mapping[str, Colour]] = {
+    "reproduced": "green", "not_reproduced": "red", "no_verdict": "yellow"}
 
 
 def redraws(stream: IO[str]) -> bool:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from itertools import pairwise
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -14,7 +14,8 @@ import click
 from runner.errors import printable
 
 F = TypeVar("F", bound=Callable[..., Any])
-_STEPS = {"payload.sealed": "engine, image and seal", "run.judged": "runs", "replay.judged": "verdict"}
+_STEPS = {"replay.started": "engine, image and seal", "payload.sealed": "engine, image and seal",
+          "run.judged": "runs", "replay.judged": "verdict"}
 """What ends with an event of a kind."""
 
 
@@ -55,12 +56,15 @@ def telling(*, verbose: bool) -> Iterator[None]:
         click.echo(f"engine  {handler.count} calls", err=True)
 
 
-def tell_steps(moments: Iterable[tuple[str, str]]) -> None:
-    """Where a replay's time went, by its event log: kind and time of each event."""
+def tell_steps(directory: Path, run_id: str, started: str) -> None:
+    """Where a replay's time went since it was ``started``, by the event log in its run directory."""
+    from runner.evidence.events import read_events  # start-up time: only needed at the end
+
     totals: dict[str, float] = {}
-    for (_, begun), (kind, ended) in pairwise(moments):
-        name = _STEPS.get(kind, kind)
-        took = (datetime.fromisoformat(ended) - datetime.fromisoformat(begun)).total_seconds()
-        totals[name] = totals.get(name, 0.0) + took
+    before = datetime.fromisoformat(started)
+    for event in read_events((directory / "events.jsonl").read_bytes(), run_id):
+        now, name = datetime.fromisoformat(event.at), _STEPS[event.kind]
+        totals[name] = totals.get(name, 0.0) + (now - before).total_seconds()
+        before = now
     for name, seconds in totals.items():
         click.echo(f"time    {seconds:8.3f} s  {printable(name)}", err=True)
