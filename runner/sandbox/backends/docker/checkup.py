@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
-import docker
-
 from runner.errors import RunnerError
-from runner.images.recipe import recipe_names
 from runner.resources import data_dir
 from runner.sandbox.backends.base import BackendFacts
 from runner.sandbox.backends.docker.engine import connect, engine_errors
 from runner.sandbox.backends.docker.facts import probe_engine
-from runner.sandbox.backends.docker.images import local_image
-from runner.sandbox.policy import load_policy
+from runner.sandbox.backends.docker.imagestate import ImageState, image_states
+from runner.sandbox.policy import Policy, load_policy, policy_names
 
 Status = Literal["ok", "warn", "fail"]
-_NEEDED_DISK = 2 << 30
+_BESIDE_RUNS = 512 << 20
+"""Bytes for the steward with a payload of some size, and for the host itself."""
+
 _OLDEST_API = (1, 41)
+_DIFFERS = "know it when you read the evidence, or use an engine that does it: docs/engines.md"
 _FILTERING = frozenset({"oci-seccomp", "oci-seccomp=true"})
 
 KNOWN_BAD = (
@@ -33,7 +31,7 @@ KNOWN_BAD = (
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One check: what was seen, and what to do if it is not right."""
+    """One check: what was seen, and what to do if it is not right. ``fix`` is empty only where nothing is wrong."""
 
     name: str
     status: Status
@@ -42,19 +40,21 @@ class Finding:
 
 
 def check_up() -> tuple[Finding, ...]:
-    """All checks, in the order in which they depend on each other."""
+    """All checks of an engine, in the order in which they depend on each other."""
     try:
         api = connect()
         facts = probe_engine(api)
         with engine_errors("ask the engine for its runtimes"):
             info = api.info()
+        images = image_states(api, data_dir("images"))
     except RunnerError as error:
-        return (Finding("engine", "fail", error.message, error.hint), _disk())
+        return (Finding("engine", "fail", error.message, error.hint or "check the engine's own log"),)
     return (Finding("engine", "ok",
                     f"{facts.product} {facts.version}, API {facts.api_version}, {facts.platform}, {facts.boundary}"),
-            _reached(facts), *(Finding("differs", "warn", difference) for difference in facts.differences),
+            _reached(facts), *(Finding("differs", "warn", difference, _DIFFERS) for difference in facts.differences),
             _api(facts), *_known_bad(facts), _store(facts), _cgroup(facts), _limits(facts), _seccomp(facts),
-            gvisor(facts, info), _memory(facts), *_images(api), _disk())
+            gvisor(facts, info), memory(facts, [load_policy(name) for name in policy_names()]),
+            *(image(state) for state in images))
 
 
 def _numbers(version: str) -> tuple[int, ...]:
@@ -120,27 +120,25 @@ def gvisor(facts: BackendFacts, info: Mapping[str, Any]) -> Finding:
                    "add --oci-seccomp to the runtimeArgs of `runsc` in the engine's daemon.json, and reload it")
 
 
-def _memory(facts: BackendFacts) -> Finding:
+def memory(facts: BackendFacts, policies: list[Policy]) -> Finding:
+    """Whether one run of each policy is admitted, with a small payload."""
     total = facts.memory
-    wanted = load_policy("default").memory
-    if total >= 2 * wanted:
-        return Finding("memory", "ok", f"{total >> 20} MiB")
-    return Finding("memory", "warn", f"{total >> 20} MiB is little for the default policy",
-                   "use --policy strict or a policy file with less memory")
+    short = [policy.name for policy in policies if total < policy.memory + _BESIDE_RUNS]
+    if not short:
+        return Finding("memory", "ok", f"{total >> 20} MiB, enough for each policy")
+    fitting = [policy.name for policy in policies if policy.name not in short]
+    return Finding("memory", "warn" if fitting else "fail", f"{total >> 20} MiB is too little for {', '.join(short)}",
+                   f"use --policy {fitting[0]}, or a policy file with less memory" if fitting
+                   else "give the engine more memory, or write a policy file with less")
 
 
-def _images(api: docker.APIClient) -> Iterator[Finding]:
-    for name in recipe_names(data_dir("images")):
-        try:
-            image = local_image(api, name)
-        except RunnerError as error:
-            yield Finding(f"image {name}", "fail", error.message, error.hint)
-        else:
-            yield Finding(f"image {name}", "ok", image.id)
-
-
-def _disk() -> Finding:
-    free = shutil.disk_usage(Path.cwd()).free
-    if free >= _NEEDED_DISK:
-        return Finding("disk", "ok", f"{free >> 30} GiB free here")
-    return Finding("disk", "warn", f"{free >> 20} MiB free here", "make room: evidence and images need about 2 GiB")
+def image(state: ImageState) -> Finding:
+    """One of our images: there, of a recipe that has changed since, or another build than the locked one."""
+    name = f"image {state.name}"
+    if state.state == "missing":
+        seen = f"stale: {state.note}" if state.note else "is not on this engine"
+        return Finding(name, "fail", seen, f"runner images build {state.name}")
+    if state.state == "different":
+        return Finding(name, "warn", f"{state.id}: {state.note}",
+                       f"runner images verify {state.name} tells what differs")
+    return Finding(name, "ok", state.id + (f" ({state.note})" if state.note else ""))
