@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from hashlib import sha256
 
 from runner.bundle.entries import next_entry
@@ -13,10 +14,14 @@ from runner.payload.fingerprint import Manifest
 from runner.payload.names import collisions
 from runner.payload.rules import judge
 from runner.payload.tree import Entry, Found, Kind, SealLimits
+from runner.payload.writer import TreeWriter
 
 
-def read_payload(frame: Frame, limits: SealLimits) -> Manifest:
-    """Everything up to the end of the archive, by the rules of sealing. Raises BundleRefused."""
+def read_payload(frame: Frame, limits: SealLimits, into: TreeWriter | None) -> Manifest:
+    """Everything up to the end of the archive, by the rules of sealing; written down on the way if ``into`` is there.
+
+    Raises BundleRefused, and OSError for what cannot be written.
+    """
     admission = _Admission(limits)
     entries: list[Entry] = []
     while (entry := next_entry(frame)) is not None:
@@ -24,16 +29,30 @@ def read_payload(frame: Frame, limits: SealLimits) -> Manifest:
             raise refused("layout", f"{printable(entry.path[:80])} after the payload's directory")
         entry = entry._replace(path=entry.path.removeprefix(PREFIX))
         admission.check(entry)
-        entries.append(entry._replace(digest=_digest(frame, entry)) if entry.kind is Kind.FILE else entry)
+        entries.append(_take(frame, entry, into))
     _judge(entries, limits)
     return Manifest(entries)
 
 
-def _digest(frame: Frame, entry: Entry) -> bytes:
+def _take(frame: Frame, entry: Entry, into: TreeWriter | None) -> Entry:
+    """The entry with its digest."""
+    if entry.kind is not Kind.FILE:
+        if into is not None:
+            into.add(entry)
+        return entry
     digest = sha256()
-    for data in frame.pieces(entry.size):
-        digest.update(data)
-    return digest.digest()
+
+    def content() -> Iterator[bytes]:
+        for data in frame.pieces(entry.size):
+            digest.update(data)
+            yield data
+
+    if into is not None:
+        into.file(entry, content())
+    else:
+        for _ in content():
+            pass
+    return entry._replace(digest=digest.digest())
 
 
 class _Admission:

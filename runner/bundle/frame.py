@@ -24,7 +24,7 @@ _RLE, _RESERVED = 1, 3
 class Frame:
     """The decompressed content of a file, read by exact counts. ``file_bytes`` is the file's size.
 
-    Every method raises BundleRefused, and OSError. ``logical_bytes`` counts what was decompressed.
+    Every method raises BundleRefused. ``logical_bytes`` counts what was decompressed.
     """
 
     def __init__(self, file: BinaryIO, file_bytes: int, largest: int) -> None:
@@ -85,7 +85,7 @@ class Frame:
             yield self._decode(decoder, block)
             if blocks > FREE_BLOCKS + self.logical_bytes // MIN_BLOCK_BYTES:
                 raise refused("frame", "too many small blocks")
-        if not decoder.eof or self._file.read(1):
+        if not decoder.eof or self._read(1):
             raise refused("trailing_bytes", "data after the compressed frame")
 
     def _header(self) -> bytes:
@@ -107,11 +107,17 @@ class Frame:
         return start
 
     def _take(self, count: int, otherwise: str = "truncated") -> bytes:
-        data = self._file.read(count)
+        data = self._read(count)
         if len(data) < count:
             raise refused(otherwise)
         self._digest.update(data)
         return data
+
+    def _read(self, count: int) -> bytes:
+        try:
+            return self._file.read(count)
+        except OSError as error:
+            raise refused("unreadable", error.strerror or "") from None
 
     def _decode(self, decoder: zstandard.ZstdDecompressionObj, data: bytes) -> bytes:
         try:

@@ -23,8 +23,9 @@ from runner.bundle.layout import (
 )
 from runner.bundle.rules import named, refused
 from runner.bundle.source import BundleSource
-from runner.errors import ReportError, printable
+from runner.errors import printable
 from runner.payload.seal import DEFAULT_LIMITS, SealedPayload, SealLimits
+from runner.payload.writer import TreeWriter
 from runner.sources.reading import MAX_REPORT_BYTES, open_report
 
 
@@ -53,15 +54,16 @@ def read_head(path: str | os.PathLike[str]) -> Head:
         return _head(frame, os.fspath(path), file_bytes)
 
 
-def read_bundle(path: str | os.PathLike[str], limits: SealLimits) -> Bundle:
+def read_bundle(path: str | os.PathLike[str], limits: SealLimits, into: TreeWriter | None = None) -> Bundle:
     """Read all of it. The payload stays in the file; its source reads it from there again.
 
-    Raises BundleRefused, and ReportError for a file that cannot be read.
+    With ``into`` the payload is written down too as it goes by: before it is proved, so nothing may use it until
+    this has returned. Raises BundleRefused, ReportError for a file that cannot be opened, and OSError from ``into``.
     """
     name = os.fspath(path)
     with opened(path, limits) as (frame, file_bytes):
         head = _head(frame, name, file_bytes)
-        manifest = read_payload(frame, limits)
+        manifest = read_payload(frame, limits, into)
         digest = frame.finish()
         found = manifest.fingerprint()
         if describe_bundle(head.report, found) != head.document:
@@ -72,16 +74,13 @@ def read_bundle(path: str | os.PathLike[str], limits: SealLimits) -> Bundle:
 
 @contextmanager
 def opened(path: str | os.PathLike[str], limits: SealLimits) -> Iterator[tuple[Frame, int]]:
-    """The frame in a file, and the file's size. Refusals get the file's name; systems that cannot read are told."""
+    """The frame in a file, and the file's size. Refusals get the file's name. Raises ReportError."""
     name = os.fspath(path)
     with open_report(path) as file, named(name):
-        try:
-            file_bytes = os.fstat(file.fileno()).st_size
-            if file_bytes > largest_file(limits):
-                raise refused("file_too_large", f"{file_bytes} bytes, at most {largest_file(limits)}")
-            yield Frame(file, file_bytes, largest_stream(limits)), file_bytes
-        except OSError as error:
-            raise ReportError(f"{printable(name)}: cannot be read: {error.strerror}") from None
+        file_bytes = os.fstat(file.fileno()).st_size
+        if file_bytes > largest_file(limits):
+            raise refused("file_too_large", f"{file_bytes} bytes, at most {largest_file(limits)}")
+        yield Frame(file, file_bytes, largest_stream(limits)), file_bytes
 
 
 def _head(frame: Frame, path: str, file_bytes: int) -> Head:

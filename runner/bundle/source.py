@@ -37,12 +37,13 @@ class BundleSource:
     def _parts(self, frame: Frame, manifest: Manifest, prefix: bytes) -> Iterator[bytes]:
         self._skip_head(frame)
         for entry in manifest.entries:
-            if next_entry(frame) != entry._replace(path=PREFIX + entry.path, digest=None):
+            header = encode_header(entry._replace(path=PREFIX + entry.path))
+            if frame.read(len(header)) != header:  # there is one way to write it, so nothing need be parsed again
                 raise self._changed(f"at {printable(entry.path)}")
-            yield encode_header(entry._replace(path=prefix + entry.path))
+            yield header if prefix == PREFIX else encode_header(entry._replace(path=prefix + entry.path))
             if entry.kind is Kind.FILE:
                 yield from self._content(frame, entry)
-        if next_entry(frame) is not None or frame.finish() != self.file_sha256:
+        if frame.read(len(END)) != END or frame.finish() != self.file_sha256:
             raise self._changed("another digest")
         yield END
 

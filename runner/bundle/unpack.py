@@ -1,29 +1,29 @@
-"""Unpacking a bundle that was read before: beside its place, by descriptor, then renamed."""
+"""Unpacking: beside the target, by descriptor, and renamed into its place once the whole bundle is proved."""
 
 from __future__ import annotations
 
 import os
 import secrets
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 
 from runner.bundle.layout import PAYLOAD_DIRECTORY, REPORT, own_file
-from runner.bundle.read import Bundle
+from runner.bundle.read import Bundle, read_bundle
 from runner.errors import SetupError, UsageError, printable
 from runner.payload.access import open_directory
-from runner.payload.chunks import ExactReader
-from runner.payload.copy import unpack, wipe
+from runner.payload.copy import wipe
+from runner.payload.seal import SealLimits
+from runner.payload.writer import TreeWriter, finish_file
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _PRIVATE = 0o700
 
 
-def unpack_bundle(bundle: Bundle, target: str | os.PathLike[str]) -> None:
+def unpack_bundle(path: str | os.PathLike[str], limits: SealLimits, target: str | os.PathLike[str]) -> Bundle:
     """Write ``report.json`` and ``payload/`` into a new private directory ``target``, whole or not at all.
 
-    Nothing is written outside of it, and no link is followed. Entries get their modes, also setuid bits: that
-    ``target`` has mode 0700 keeps others out. Raises UsageError when ``target`` exists and is not an empty
-    directory, PayloadChanged, SetupError.
+    Nothing is written outside of it, and no link is followed. Entries get their modes, also set-id bits: that
+    ``target`` has mode 0700 keeps others out. Raises BundleRefused, ReportError, UsageError when ``target`` exists
+    and is not an empty directory, SetupError.
     """
     place, name = os.path.abspath(os.fspath(target)), printable(os.fspath(target))
     _check_target(place, name)
@@ -37,11 +37,12 @@ def unpack_bundle(bundle: Bundle, target: str | os.PathLike[str]) -> None:
             stack.callback(_remove, temporary, folder_fd)
             root_fd = open_directory(os.fsencode(temporary), folder_fd)
             stack.callback(os.close, root_fd)
-            _fill(bundle, root_fd)
+            bundle = _fill(path, limits, root_fd)
             os.rename(temporary, base, src_dir_fd=folder_fd, dst_dir_fd=folder_fd)
         except OSError as error:
             raise SetupError(f"{name}: cannot be written: {error.strerror}",
                              hint="is there room, and does the file system keep such names?") from None
+    return bundle
 
 
 def _check_target(place: str, name: str) -> None:
@@ -51,20 +52,19 @@ def _check_target(place: str, name: str) -> None:
         raise UsageError(f"{name}: exists and is not an empty directory", hint="name a new directory with -o")
 
 
-def _fill(bundle: Bundle, root_fd: int) -> None:
-    report = own_file(REPORT, len(bundle.head.report))
-    with os.fdopen(os.open(report.path, _CREATE, report.mode, dir_fd=root_fd), "wb") as file:
-        file.write(bundle.head.report)
-        os.fchmod(file.fileno(), report.mode)
+def _fill(path: str | os.PathLike[str], limits: SealLimits, root_fd: int) -> Bundle:
     os.mkdir(PAYLOAD_DIRECTORY.path, _PRIVATE, dir_fd=root_fd)
     payload_fd = open_directory(PAYLOAD_DIRECTORY.path, root_fd)
     try:
-        with closing(bundle.sealed.stream()) as chunks:
-            unpack(ExactReader(chunks), payload_fd, bundle.sealed.limits)
-        os.fchmod(payload_fd, PAYLOAD_DIRECTORY.mode)
-        os.utime(payload_fd, ns=(PAYLOAD_DIRECTORY.mtime_ns, PAYLOAD_DIRECTORY.mtime_ns))
+        with TreeWriter(payload_fd) as tree:
+            bundle = read_bundle(path, limits, tree)
+            tree.finish()
+        finish_file(payload_fd, PAYLOAD_DIRECTORY)
     finally:
         os.close(payload_fd)
+    with TreeWriter(root_fd) as tree:
+        tree.file(own_file(REPORT, len(bundle.head.report)), [bundle.head.report])
+    return bundle
 
 
 def _remove(temporary: str, folder_fd: int) -> None:

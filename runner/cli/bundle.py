@@ -54,16 +54,14 @@ def pack(report: str, payload: str, output: str, policy: str) -> None:
 @click.option("-o", "--output", required=True, metavar="DIR", help="A directory that does not exist, or is empty.")
 @_POLICY
 def unpack(file: str, output: str, policy: str) -> None:
-    """Check the bundle FILE, then write DIR/report.json and DIR/payload/. Nothing is written anywhere else.
+    """Write DIR/report.json and DIR/payload/ from the bundle FILE, all or nothing. Nothing is written elsewhere.
 
     Exit code: 0 unpacked; 2 refused, and DIR is as it was.
     """
-    from runner.bundle.read import read_bundle  # start-up time: these and what they load
-    from runner.bundle.unpack import unpack_bundle
+    from runner.bundle.unpack import unpack_bundle  # start-up time: pydantic is slow to load
 
     with ending(as_json=False):
-        bundle = read_bundle(file, _limits(policy))
-        unpack_bundle(bundle, output)
+        bundle = unpack_bundle(file, _limits(policy), output)
         place = printable(output.rstrip("/"))
         click.echo(f"report       {place}/report.json\npayload      {place}/payload, {bundle.sealed.files} files, "
                    f"{bundle.sealed.bytes} bytes, content {bundle.sealed.fingerprint.content}")

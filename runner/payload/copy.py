@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
 from runner.errors import PayloadRefused, printable
 from runner.payload.access import Descent, Thaw, change_mode, open_directory
@@ -15,9 +15,16 @@ from runner.payload.hashing import BUFFER, open_found
 from runner.payload.sharing import share
 from runner.payload.tar import padding, read_header
 from runner.payload.tree import Caps, Entry, Found, Kind, SealLimits, changed, walk
+from runner.payload.writer import (
+    TreeWriter,
+    create_file,
+    finish_directories,
+    finish_file,
+    make_directory,
+    make_link,
+    write_all,
+)
 
-_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_PRIVATE_DIR = 0o700
 _OWNER_ALL = stat.S_IRWXU
 OWN_TREE = Caps(entries=1 << 20, depth=512, name_bytes=255, path_bytes=64 << 10)
 """Caps on walking a tree that we made ourselves from a sealed payload."""
@@ -29,19 +36,14 @@ def unpack(read: Callable[[int], bytes], root_fd: int, limits: SealLimits) -> No
     Raises PayloadRefused for a stream that is not canonical, is not in order or breaks a limit, and OSError.
     """
     admission = _Admission(limits)
-    directories: list[Entry] = []
-    with Descent(root_fd) as place:
+    with TreeWriter(root_fd) as tree:
         while (entry := read_header(read)) is not None:
             admission.check(entry)
-            dir_fd, name = place.at(entry.path)
-            if entry.kind is Kind.DIR:
-                os.mkdir(name, _PRIVATE_DIR, dir_fd=dir_fd)
-                directories.append(entry)
-            elif entry.kind is Kind.LINK:
-                _make_link(dir_fd, name, entry)
+            if entry.kind is Kind.FILE:
+                tree.file(entry, _content(read, entry))
             else:
-                _receive_file(read, dir_fd, name, entry)
-    _finish_directories(root_fd, directories)
+                tree.add(entry)
+        tree.finish()
 
 
 class _Admission:
@@ -70,19 +72,14 @@ class _Admission:
         self._last = path
 
 
-def _receive_file(read: Callable[[int], bytes], dir_fd: int, name: bytes, entry: Entry) -> None:
-    fd = os.open(name, _CREATE, 0o600, dir_fd=dir_fd)
-    try:
-        left = entry.size
-        while left:
-            data = read(min(left, BUFFER))
-            left -= len(data)
-            _write(fd, memoryview(data))
-        if read(-entry.size % 512) != padding(entry.size):
-            raise PayloadRefused("the payload stream is malformed: padding", rule="malformed_stream", path=entry.path)
-        _finish_file(fd, entry)
-    finally:
-        os.close(fd)
+def _content(read: Callable[[int], bytes], entry: Entry) -> Iterator[bytes]:
+    left = entry.size
+    while left:
+        data = read(min(left, BUFFER))
+        left -= len(data)
+        yield data
+    if read(-entry.size % 512) != padding(entry.size):
+        raise PayloadRefused("the payload stream is malformed: padding", rule="malformed_stream", path=entry.path)
 
 
 def clone(source_fd: int, target_fd: int) -> None:
@@ -104,7 +101,7 @@ def clone(source_fd: int, target_fd: int) -> None:
                         _copy_file(source, target, item, view)
 
         share(files, sum(item.size for item in files), work)
-        _finish_directories(target_fd, [item.entry() for item in found if item.kind is Kind.DIR])
+        finish_directories(target_fd, [item.entry() for item in found if item.kind is Kind.DIR])
     finally:
         thaw.restore(source_fd)
 
@@ -117,9 +114,9 @@ def _make_frame(target_fd: int, found: list[Found]) -> None:
                 continue
             dir_fd, name = place.at(item.path)
             if item.kind is Kind.DIR:
-                os.mkdir(name, _PRIVATE_DIR, dir_fd=dir_fd)
+                make_directory(dir_fd, name)
             elif item.kind is Kind.LINK:
-                _make_link(dir_fd, name, item)
+                make_link(dir_fd, name, item)
             else:
                 raise changed(item.path, "neither file, directory nor link")
 
@@ -128,47 +125,20 @@ def _copy_file(source: Descent, target: Descent, item: Found, view: memoryview) 
     source_file = open_found(source, item, own=True)
     try:
         dir_fd, name = target.at(item.path)
-        target_file = os.open(name, _CREATE, 0o600, dir_fd=dir_fd)
+        target_file = create_file(dir_fd, name)
         try:
             total = 0
             while total < item.size:
                 count = os.readv(source_file, (view,))
                 if not count:
                     raise changed(item.path, "it became shorter")
-                _write(target_file, view[:count])
+                write_all(target_file, view[:count])
                 total += count
-            _finish_file(target_file, item)
+            finish_file(target_file, item)
         finally:
             os.close(target_file)
     finally:
         os.close(source_file)
-
-
-def _write(fd: int, data: memoryview) -> None:
-    while data:
-        data = data[os.write(fd, data):]
-
-
-def _make_link(dir_fd: int, name: bytes, entry: Entry | Found) -> None:
-    os.symlink(entry.target, name, dir_fd=dir_fd)
-    os.utime(name, ns=(entry.mtime_ns, entry.mtime_ns), dir_fd=dir_fd, follow_symlinks=False)
-
-
-def _finish_file(fd: int, entry: Entry | Found) -> None:
-    os.fchmod(fd, entry.mode)
-    os.utime(fd, ns=(entry.mtime_ns, entry.mtime_ns))
-
-
-def _finish_directories(root_fd: int, directories: Iterable[Entry]) -> None:
-    """Times and modes from the deepest up: what is below is done before a directory is closed to us."""
-    with Descent(root_fd) as place:
-        for entry in sorted(directories, reverse=True):
-            dir_fd, name = place.at(entry.path)
-            fd = open_directory(name, dir_fd)
-            try:
-                _finish_file(fd, entry)
-            finally:
-                os.close(fd)
 
 
 def wipe(dir_fd: int) -> None:

@@ -9,6 +9,8 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from tests.bench.bundle import bundle
+from tests.bench.exports import exports
 from tests.bench.listing import listing
 from tests.bench.measure import Ratio, compare
 from tests.bench.overhead import flood, overhead
@@ -24,7 +26,8 @@ def startup(_: Path) -> Iterator[Ratio]:
 
 
 BENCHMARKS: dict[str, Callable[[Path], Iterator[Ratio]]] = {
-    "startup": startup, "listing": listing, "tree": tree, "payload": payload_cost, "overhead": overhead, "flood": flood}
+    "startup": startup, "listing": listing, "tree": tree, "payload": payload_cost, "bundle": bundle,
+    "overhead": overhead, "flood": flood, "export": exports}
 
 
 def main(names: list[str]) -> int:

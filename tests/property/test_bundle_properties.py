@@ -29,7 +29,7 @@ def test_any_payload_survives_a_bundle(tree):
         read = read_bundle(out / "x.repro", LIMITS)
         assert read.sealed.manifest == sealed.manifest
         assert b"".join(read.sealed.stream()) == b"".join(sealed.stream())
-        unpack_bundle(read, out / "unpacked")
+        unpack_bundle(out / "x.repro", LIMITS, out / "unpacked")
         assert seal(out / "unpacked" / "payload", LIMITS).manifest == sealed.manifest
 
 

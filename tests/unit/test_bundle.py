@@ -70,7 +70,7 @@ def test_stock_tar_unpacks_it(tmp_path, root, bug):
 
 
 def test_unpacked_it_is_the_same_again(tmp_path, root, bug):
-    unpack_bundle(read_bundle(bug, LIMITS), tmp_path / "out")
+    unpack_bundle(bug, LIMITS, tmp_path / "out")
     assert seal(tmp_path / "out" / "payload", LIMITS).manifest == seal(root, LIMITS).manifest
     assert (tmp_path / "out" / "report.json").read_bytes() == report_of(seal(root, LIMITS))
     assert (tmp_path / "out").stat().st_mode & 0o777 == 0o700
@@ -80,28 +80,26 @@ def test_unpacked_it_is_the_same_again(tmp_path, root, bug):
 def test_an_empty_payload_has_its_directory(tmp_path):
     (tmp_path / "empty").mkdir()
     packed(tmp_path / "empty", tmp_path / "e.repro")
-    unpack_bundle(read_bundle(tmp_path / "e.repro", LIMITS), tmp_path / "out")
+    unpack_bundle(tmp_path / "e.repro", LIMITS, tmp_path / "out")
     assert os.listdir(tmp_path / "out" / "payload") == []
 
 
 def test_unpacking_takes_an_empty_directory_and_nothing_else(tmp_path, bug):
-    bundle = read_bundle(bug, LIMITS)
     (tmp_path / "empty").mkdir()
-    unpack_bundle(bundle, tmp_path / "empty")
+    unpack_bundle(bug, LIMITS, tmp_path / "empty")
     assert sorted(os.listdir(tmp_path / "empty")) == ["payload", "report.json"]
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
     (tmp_path / "elsewhere").mkdir()
     for taken in (tmp_path / "empty", bug, tmp_path / "link"):
         with pytest.raises(UsageError, match="not an empty directory"):
-            unpack_bundle(bundle, taken)
+            unpack_bundle(bug, LIMITS, taken)
     assert os.listdir(tmp_path / "elsewhere") == []
 
 
 def test_nothing_is_left_when_unpacking_fails(tmp_path, bug):
-    bundle = read_bundle(bug, LIMITS)
     bug.write_bytes(bug.read_bytes()[:-1] + b"x")
-    with pytest.raises(PayloadChanged):
-        unpack_bundle(bundle, tmp_path / "out")
+    with pytest.raises(BundleRefused, match="corrupt"):
+        unpack_bundle(bug, LIMITS, tmp_path / "out")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bug.repro", "payload"]
 
 
