@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
+from runner.cli.ci import write_summary
 from runner.cli.outcome import ending, leave
+from runner.cli.page import page_writer
 from runner.cli.progress import RunProgress
+from runner.cli.terminal import VERDICT_COLOURS, colours, painted
+from runner.cli.verbose import tell_steps, telling, verbose_option
 from runner.controller.replay import Replayed, replay
 from runner.controller.settle import ReplayRequest, Settled, settle, wanted_image
 from runner.errors import UsageError, printable
@@ -35,8 +40,10 @@ from runner.sandbox.sizes import format_size
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Write the evidence to this new directory.")
 @click.option("--json", "as_json", is_flag=True, help="Print the evidence as JSON.")
 @click.option("--quiet", is_flag=True, help="No progress.")
-def command(report: str, payload: str | None, yes: bool, out: Path | None, as_json: bool, quiet: bool,
-            **options: Any) -> None:
+@click.option("--ci", is_flag=True, help="Plain lines; summary.md in the run directory and in $GITHUB_STEP_SUMMARY.")
+@verbose_option
+def command(report: str, payload: str | None, yes: bool, out: Path | None, as_json: bool, quiet: bool, ci: bool,
+            verbose: bool, **options: Any) -> None:
     """Replay REPORT on fresh copies of a payload: does it really fail as claimed?
 
     REPORT is a native report, a ReproMin report.json, or a .repro bundle, which holds its payload too. Exit code:
@@ -50,17 +57,24 @@ def command(report: str, payload: str | None, yes: bool, out: Path | None, as_js
             raise UsageError("nothing was run: this report is not trusted yet", hint="add --yes to run the plan")
         if settled.backend == "host":
             click.echo("runner: WARNING: running on this host, outside any sandbox", err=True)
-        with RunProgress(settled.request.runs, quiet=quiet) as progress:
-            done = replay(settled, out=out, progress=progress.judged)
-        _print(done, as_json=as_json)
+        with telling(verbose=verbose), page_writer() as write_page:
+            with RunProgress(settled.request.runs, quiet=quiet, plain=ci or verbose) as progress:
+                done = replay(settled, out=out, progress=progress.judged)
+            _print(done, as_json=as_json, colour=not ci and colours(sys.stdout))
+            write_page(done.directory)
+            if ci:
+                write_summary(done.directory)
+        if verbose:
+            tell_steps(done.directory, done.result.run_id, done.result.started)
         leave(done.result.exit_code)
 
 
-def _print(done: Replayed, *, as_json: bool) -> None:
-    if not as_json:
-        click.echo(render_text(done.result, str(done.directory)))
+def _print(done: Replayed, *, as_json: bool, colour: bool) -> None:
+    if as_json:
+        click.echo(done.result.to_json())
         return
-    click.echo(done.result.to_json())
+    headline, rest = render_text(done.result, str(done.directory)).split("\n", 1)
+    click.echo(f"{painted(headline, VERDICT_COLOURS[done.result.verdict], on=colour)}\n{rest}")
 
 
 def _plan_text(settled: Settled) -> str:

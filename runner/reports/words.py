@@ -75,6 +75,10 @@ def replay_command(result: Result) -> str:
     if result.bundle_sha256 is None:
         words += ["--payload", _file(result.payload)]
     words += ["--runs", str(result.runs), "--yes"]
+    if result.jobs != 1:
+        words += ["--jobs", str(result.jobs)]
+    if result.oracle_source == "legacy_inferred" and result.contract.exit_code is not None:
+        words += ["--exit-code", str(result.contract.exit_code)]
     for name in result.environment_names:
         words += ["--env", f"{name}=VALUE"]
     if result.backend == "host":

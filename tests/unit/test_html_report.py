@@ -18,8 +18,7 @@ from runner.evidence.result import Drift
 from runner.oracles.contract import Contract, ProcessSignature
 from runner.payload.fingerprint import Change
 from runner.reports.html import render_html
-from runner.reports.html.facts import replay_line
-from runner.reports.html.words import ranges, seconds, shell_quoted, size, which_runs
+from runner.reports.html.words import ranges, seconds, size, which_runs
 from runner.sandbox.exit import Cause, ExitStatus
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -226,28 +225,19 @@ def test_a_thousand_alike_runs_are_small(tmp_path):
     assert len(page) < 1 << 20
 
 
-def test_the_replay_line(mixed):
-    result = mixed.result
-    assert replay_line(result) == f"runner replay {result.report} --payload {result.payload} --runs 5 --yes"
-    image = result.image.model_copy(update={"matched": "name", "name": "my image"})
-    asked = result.model_copy(update={
-        "report": "it's.json", "runs": 2, "jobs": 3, "timeout_source": "override", "timeout_seconds": 2.5,
-        "image": image, "docker_network": "bridge", "environment_names": ("A", "B"), "payload": "x",
-        "policy": result.policy.model_copy(update={"name": "strict"})})
-    assert replay_line(asked) == (
-        """runner replay 'it'"'"'s.json' --payload x --runs 2 --jobs 3 --timeout 2.5 --docker-image 'my image' """
-        "--docker-network bridge --policy strict --env A=VALUE --env B=VALUE --yes")
-    assert "--payload" not in replay_line(result.model_copy(update={"bundle_sha256": "0" * 64}))
-    assert "--backend host" in replay_line(result.model_copy(update={"backend": "host"}))
+def test_how_to_replay(mixed):
+    page = changed(mixed, jobs=3, environment_names=("A",), report="/tmp/it's <b>.json",
+                   oracle_source="legacy_inferred")
+    said = section(render_html(page), "replay")
+    assert "with each VALUE filled in" in said
+    assert """runner replay 'it'"'"'s <b>.json' --payload ledger --runs 5 --yes --jobs 3 --exit-code 1""" in said
+    assert "--env A=VALUE" in said
 
 
-@pytest.mark.parametrize("argument", ["plain", "two words", "it's", "a\nb", "\u202eé", "\\", "$(id)", "`id`",
-                                      "\x1b[2J'\\"])
-def test_a_quoted_argument_is_read_back_by_a_shell(argument):
-    quoted = shell_quoted(argument)
-    said = subprocess.run(["bash", "-c", f"printf %s {quoted}"], capture_output=True, check=True).stdout
-    assert said.decode() == argument
-    assert quoted.isprintable()
+def test_how_to_replay_a_bundle(mixed):
+    said = section(render_html(changed(mixed, bundle_sha256="0" * 64, report="/x/bug.repro")), "replay")
+    assert "Where the bundle is:" in said
+    assert "runner replay bug.repro --runs 5 --yes" in said
 
 
 def test_words():

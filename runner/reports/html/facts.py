@@ -1,4 +1,4 @@
-"""Names and values for the page: the claim, the payload, the image, the sandbox, and how to do it again."""
+"""Names and values for the page: the claim, the payload, the image, the sandbox."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from runner.evidence.result import Result
-from runner.reports.html.words import count, shell_quoted, size
+from runner.reports.html.words import count, size
 from runner.sandbox.policy_model import size_fields
 
 Form = Literal["text", "code", "list"]
-_SAME = "as recorded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,28 +160,3 @@ def _plain(value: object) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(_plain(item) for item in value)
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
-
-
-def replay_line(result: Result) -> str:
-    """The command that does it again; environment values are for the reader to fill in."""
-    words = ["runner", "replay", result.report]
-    if result.bundle_sha256 is None:
-        words += ["--payload", result.payload]
-    words += ["--runs", str(result.runs)]
-    if result.jobs != 1:
-        words += ["--jobs", str(result.jobs)]
-    if result.timeout_source == "override":
-        words += ["--timeout", f"{result.timeout_seconds:g}"]
-    if result.backend == "host":
-        words += ["--backend", "host"]
-    if result.image is not None and result.image.matched == "name":
-        words += ["--docker-image", result.image.name or result.image.used_id]
-    if result.docker_network not in (None, "none"):
-        words += ["--docker-network", str(result.docker_network)]
-    if result.oracle_source != "recorded" and result.contract.exit_code is not None:
-        words += ["--exit-code", str(result.contract.exit_code)]
-    if result.policy.name != "default":
-        words += ["--policy", result.policy.name]
-    for name in result.environment_names:
-        words += ["--env", f"{name}=VALUE"]
-    return " ".join(shell_quoted(word) for word in (*words, "--yes"))

@@ -14,13 +14,12 @@ from runner.reports.html.facts import (
     image_of,
     limits_of,
     payload_of,
-    replay_line,
     sandbox_of,
 )
 from runner.reports.html.runs import Listed, Output, Row, artifacts_of, changes_of, outputs_of, rows_of
 from runner.reports.html.words import count, seconds, size
+from runner.reports.words import headline, replay_command
 
-_HEADINGS = {"reproduced": "REPRODUCED", "not_reproduced": "NOT REPRODUCED", "no_verdict": "NO VERDICT"}
 _MOST_ROWS = 200
 
 
@@ -67,7 +66,7 @@ def page_of(evidence: Evidence) -> Page:
     outputs, numbers = outputs_of(evidence)
     memory = result.policy.effective.get("memory")
     memory = memory if type(memory) is int else None
-    heading = _HEADINGS.get(result.verdict, "NO VERDICT")
+    heading = headline(result)
     return Page(
         kind=heading.lower().replace(" ", "-"), heading=heading, lead=_lead(result), strip=_strip(result),
         reasons=result.reasons, warnings=result.warnings, drift=result.drift,
@@ -78,7 +77,7 @@ def page_of(evidence: Evidence) -> Page:
         changes=changes_of(result.samples), artifacts=artifacts_of(result.samples), payload=payload_of(result),
         image=image_of(result), sandbox=sandbox_of(result), limits=limits_of(result),
         events=len(evidence.events), head=result.events.head if result.events else "",
-        replay=replay_line(result), needs_values=bool(result.environment_names), run_id=result.run_id,
+        replay=replay_command(result), needs_values=bool(result.environment_names), run_id=result.run_id,
         tool=" ".join(result.tool.values()), started=result.started, report_sha256=result.report_sha256,
         bundle_sha256=result.bundle_sha256 or "")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import signal
 from collections.abc import Iterable
 
@@ -57,18 +56,3 @@ def signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
-
-
-def shell_quoted(argument: str) -> str:
-    """An argument that a POSIX shell (with ``$'…'``: POSIX 2024, bash, zsh, ksh) reads back, on one visible line."""
-    if argument.isascii() and argument.isprintable():
-        return shlex.quote(argument)
-    return "$'" + "".join(_escaped(char) for char in argument) + "'"
-
-
-def _escaped(char: str) -> str:
-    if char in "\\'":
-        return "\\" + char
-    if char.isprintable():
-        return char
-    return "".join(f"\\{byte:03o}" for byte in char.encode("utf-8", "surrogateescape"))
