@@ -6,13 +6,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import yaml
 from docker.errors import APIError
-from harness import POLICY, Command, Files, backend, engine, seal_limits, workload_of, write_files
+from harness import POLICY, RUNTIME, Command, Files, backend, engine, seal_limits, workload_of, write_files
 from waiting import eventually
 
 from runner.case import RecordedEnvironment, RecordedExecution
@@ -98,12 +98,26 @@ def session_of(word: str) -> str:
 
 
 def processes(container: str) -> list[str]:
-    """Command lines of a running container's processes besides the init; none when it has just ended."""
+    """Command lines of a running container's processes besides the init; none when it has just ended. A kernel of
+    its own shows them inside only, where the main process always has the same number.
+    """
+    if RUNTIME is not None:
+        look = ["docker", "exec", container, "cat", "/proc/32/cmdline"]
+        return [subprocess.run(look, capture_output=True, check=False).stdout.replace(b"\0", b" ").decode()]
     try:
         lines = [" ".join(row[7:]) for row in engine().top(container)["Processes"]]
     except APIError:
         return []
     return [line for line in lines if not line.startswith("/.runner/init")]
+
+
+def is_alive(container: str) -> bool:
+    """Whether any process of the host is still in the container's control group, whatever the engine says."""
+    for table in Path("/proc").glob("[0-9]*/cgroup"):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            if container in table.read_text():
+                return True
+    return False
 
 
 def running(mark: str) -> list[str]:

@@ -34,8 +34,15 @@ from runner.workloads.command import CommandWorkload
 
 MIB = 1 << 20
 TIMEOUT = 20.0
+RUNTIME = os.environ.get("SANDBOX_RUNNER_TEST_RUNTIME")
+"""The engine's runtime that the attacks are to run under; unset: its default, with the kernel shared."""
+
+_ROOM: dict[str, Any] = ({"memory": "192MiB", "pids": 64} if RUNTIME is None
+                         # A kernel of its own needs memory and threads for itself.
+                         else {"memory": "384MiB", "pids": 256, "runtime": RUNTIME})
+
 POLICY = tighten(load_policy("default"), {
-    "name": "adversary", "memory": "192MiB", "pids": 64, "nofile": 256, "file_size": "24MiB", "shm": "1MiB",
+    "name": "adversary", **_ROOM, "nofile": 256, "file_size": "24MiB", "shm": "1MiB",
     "work": {"size": "32MiB", "inodes": 4096}, "tmp": {"size": "16MiB", "inodes": 1024},
     "output": {"stdout": "4MiB", "stderr": "4MiB", "keep": "1MiB", "artifacts": "1MiB"},
     "payload": {"files": 2000, "bytes": "16MiB"}, "timeout": 60}, "adversary")

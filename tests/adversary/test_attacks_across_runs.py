@@ -20,7 +20,8 @@ def queue(flags):
     return libc.mq_open(b"/left", flags, 0o666, None)
 found = {
     "volume": os.path.exists("/workspace/left"), "tmp": os.listdir("/tmp"), "shared memory": os.listdir("/dev/shm"),
-    "message queue file": os.listdir("/dev/mqueue"), "message queue": queue(os.O_RDWR) >= 0,
+    "message queue file": os.path.exists("/dev/mqueue") and os.listdir("/dev/mqueue"),
+    "message queue": queue(os.O_RDWR) >= 0,
     "segment": segment(0) >= 0, "semaphore": libc.semget(0x52, 1, 0o666) >= 0,
     "sysv queue": libc.msgget(0x53, 0o666) >= 0, "changed": open("/workspace/data").read() != "sealed\n",
     "processes": [pid for pid in os.listdir("/proc") if pid.isdigit() and int(pid) not in (1, os.getpid())],

@@ -10,6 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import docker
+from boundaries import here
 from docker.utils import kwargs_from_env
 from harness import MIB, POLICY, attack, attack_with, attacks_with, ending, said
 
@@ -63,7 +64,7 @@ def test_output_at_the_very_cap_is_no_flood() -> None:
 def test_memory_of_the_controller_is_flat() -> None:
     """Row 17: a controller that takes in 512 MiB needs hardly more memory than one that takes in 1 MiB."""
     resident = []
-    for size in (MIB, 512 * MIB):
+    for size in (MIB, here(512) * MIB):
         done = subprocess.run([sys.executable, "-c", FLAT, str(Path(__file__).parent), str(size)],
                               capture_output=True, check=True, timeout=120)
         total, cause, peak = json.loads(done.stdout)
@@ -86,8 +87,10 @@ def test_program_of_one_millisecond_is_complete() -> None:
 
 def test_silence_longer_than_the_engine_client_waits_ends_nothing() -> None:
     """Row 18: the client's own timeout (here one second, otherwise sixty) is not one of the stream."""
-    with closing(docker.APIClient(version="auto", timeout=1, **kwargs_from_env())) as impatient:
-        seen, = attack({}, "printf before; sleep 2.5; printf after; exit 6", through=DockerBackend(impatient))
+    patience = here(1)
+    with closing(docker.APIClient(version="auto", timeout=patience, **kwargs_from_env())) as impatient:
+        seen, = attack({}, f"printf before; sleep {2.5 * patience}; printf after; exit 6",
+                       through=DockerBackend(impatient))
     assert (seen.stdout.kept, ending(seen)) == (b"beforeafter", ("exited", 6, None))
 
 
@@ -142,4 +145,4 @@ def test_terminal_is_not_to_be_had() -> None:
             "open": attempt(lambda: os.open("/dev/tty", os.O_RDWR)),
             "push": attempt(lambda: fcntl.ioctl(0, termios.TIOCSTI, b"x"))}))
         """))
-    assert answer == {"terminals": [False] * 3, "stdin": "", "open": "ENXIO", "push": "ENOTTY"}
+    assert answer == {"terminals": [False] * 3, "stdin": "", "open": here("ENXIO"), "push": "ENOTTY"}

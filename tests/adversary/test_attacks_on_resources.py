@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from boundaries import here, within
 from harness import MIB, POLICY, attack, attack_with, attacks_with, changes, ending, said
 
 from runner.evidence.observation import Observation, Workspace
@@ -41,7 +42,7 @@ def test_fork_bomb_is_held_and_ended() -> None:
             except BlockingIOError:
                 pass
         """, runs=2, timeout=2.0):
-        assert ending(seen) == ("timed_out", 124, None)
+        assert ending(seen) == here(("timed_out", 124, None))
 
 
 def test_fork_bomb_in_shell_leaves_nothing() -> None:
@@ -52,7 +53,7 @@ def test_fork_bomb_in_shell_leaves_nothing() -> None:
 
 def test_fork_count_is_the_policys() -> None:
     """Row 20: together with the init there are never more processes than the policy's pids."""
-    assert said(attack_with("""
+    seen = attack_with("""
         import os, signal
         children = []
         try:
@@ -63,12 +64,13 @@ def test_fork_count_is_the_policys() -> None:
                 children.append(child)
         except BlockingIOError:
             print(len(children) + 2)
-        """)) == POLICY.pids
+        """)
+    assert (ending(seen), seen.stdout.kept) == here((("exited", 0, None), b"%d\n" % POLICY.pids))
 
 
 def test_thread_bomb_is_held() -> None:
     """Row 20: threads count like processes."""
-    assert said(attack_with("""
+    seen = attack_with("""
         import threading
         stop, count = threading.Event(), 1
         try:
@@ -78,15 +80,15 @@ def test_thread_bomb_is_held() -> None:
         except RuntimeError:
             print(count + 1)
             stop.set()
-        """)) == POLICY.pids
+        """)
+    assert (ending(seen), seen.stdout.kept) == here((("exited", 0, None), b"%d\n" % POLICY.pids))
 
 
 def test_memory_of_the_main_process_is_oom_killed() -> None:
     """Row 16: the engine's flag and the death by signal 9 together are an OOM; the next run is as fresh."""
     for seen in attacks_with("hoard = []\nwhile True: hoard.append(bytearray(1 << 20))", runs=2):
         assert ending(seen) == ("oom_killed", 137, 9)
-        assert seen.peak_memory is not None
-        assert seen.peak_memory <= POLICY.memory
+        assert within(1, seen.peak_memory, POLICY.memory)
 
 
 def test_memory_of_a_child_does_not_change_the_cause() -> None:
@@ -96,14 +98,14 @@ def test_memory_of_a_child_does_not_change_the_cause() -> None:
         child = subprocess.run([sys.executable, "-c", "bytearray(1 << 28).replace(b'0', b'1')"])
         sys.exit(3 if child.returncode == -9 else 4)
         """)
-    assert (ending(seen), seen.status.child_oom) == (("exited", 3, None), True)
+    assert (ending(seen), seen.status.child_oom) == here((("exited", 3, None), True))
 
 
 def test_memory_of_a_childs_child_under_shell_text() -> None:
     """Row 16: the shell returns 137 for it: a claim, with the OOM beside it, and never an accepted failure."""
     seen, = attack({}, "python3 -c 'x = bytearray(1 << 28).replace(b\"0\", b\"1\")'; exit $?")
-    assert (ending(seen), seen.status.signal_hint, seen.status.child_oom) == (("exited", 137, None), 9, True)
-    assert judged(seen, Contract(137)) == (False, "resource", "exited")
+    assert (ending(seen), seen.status.signal_hint, seen.status.child_oom) == here((("exited", 137, None), 9, True))
+    assert judged(seen, Contract(137))[:2] == (False, "resource")
 
 
 def test_own_137_without_memory_pressure_is_no_oom() -> None:
@@ -148,8 +150,7 @@ def test_memory_of_pipes_and_sockets_is_held() -> None:
         """)
     reason, count = said(seen)
     assert (reason, count) == ("EMFILE", (POLICY.nofile - 3) // 2)
-    assert seen.peak_memory is not None
-    assert seen.peak_memory <= POLICY.memory
+    assert within(1, seen.peak_memory, POLICY.memory)
 
 
 @pytest.mark.parametrize(("folder", "size"), [("/tmp", 16 * MIB), ("/dev/shm", MIB)])
@@ -220,8 +221,7 @@ def test_cpu_of_many_spinners_is_one_core() -> None:
         print(0)
         """)
     assert said(seen) == 0
-    assert seen.cpu_seconds is not None
-    assert seen.cpu_seconds <= 1.25 * seen.wall_seconds * POLICY.cpus
+    assert within(0, seen.cpu_seconds, 1.25 * seen.wall_seconds * POLICY.cpus)
 
 
 def test_exhausted_descriptors_hurt_only_the_workload() -> None:

@@ -86,6 +86,17 @@ def test_killed_controller_takes_its_containers_along(tmp_path: Path) -> None:
     assert not case.out.exists()
 
 
+def test_killed_controller_whose_run_stopped_the_init(tmp_path: Path) -> None:
+    """Row 13, 14: where a run can stop PID 1, leash and timer of the init do nothing: gc ends it all the same."""
+    case = recorded(tmp_path, {}, "kill -STOP 1; sleep 603001")
+    with started(case.replay()) as controller:
+        mark = session_of("603001")
+        controller.kill()
+        controller.wait()
+    eventually(lambda: finish([*RUNNER, "gc", "--grace", "3"]).returncode == 0 and of_session(mark) == [],
+               "gc leaves something")
+
+
 def test_sweep_spares_the_living(tmp_path: Path) -> None:
     """Row 14, 20: gc beside a killed and a living controller removes what was the one's, nothing of the other's."""
     dead, alive = (recorded(tmp_path / name, {}, f"sleep 60200{number}") for number, name in enumerate(("a", "b")))

@@ -5,7 +5,6 @@ First the leash (stdin), then the lifetime of the init itself; the sweep is amon
 
 from __future__ import annotations
 
-import os
 import socket
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -13,7 +12,8 @@ from dataclasses import replace
 from threading import Thread
 
 import pytest
-from controllers import processes, running
+from boundaries import here
+from controllers import is_alive, processes, running
 from harness import Opened, ending, engine, opened
 from waiting import eventually
 
@@ -36,7 +36,8 @@ def bare(place: Opened, lifetime: int) -> Iterator[Container]:
     session.prepare(1).discard()
     spec = session._blueprint.workload(1, session._blueprint.tools(1))
     argv = (spec.argv[0], "--lifetime", str(lifetime), *spec.argv[3:])
-    container = Container(engine(), replace(spec, name=spec.name + "-bare", argv=argv))
+    container = Container(engine(), replace(spec, name=spec.name + "-bare", argv=argv),
+                          dialect=session._blueprint.dialect)
     try:
         container.start()
         yield container
@@ -115,8 +116,8 @@ def test_lifetime_holds_while_the_trailer_cannot_be_written() -> None:
     """Row 14: the main process is over, nobody reads stderr, the pipe is full: the init still ends in time: 72."""
     with opened({}, ("python3", "-c", STUFFED), runs=2) as place, bare(place, 5) as container:
         attachment = release(container)
-        init = engine().inspect_container(container.id)["State"]["Pid"]
-        eventually(lambda: not os.path.exists(f"/proc/{init}"), "the init outlives its lifetime")
+        assert is_alive(container.id)
+        eventually(lambda: not is_alive(container.id), "the init outlives its lifetime")
         while attachment.read() is not None:
             pass
         assert exit_code(container) == 72
@@ -166,7 +167,7 @@ def test_workload_killed_by_somebody_else_has_no_verdict() -> None:
 
 def test_steward_killed_by_somebody_else_is_no_verdict_on_the_payload() -> None:
     """Row 14: an infrastructure fault: the run that was under way is not judged, and nothing is left."""
-    with opened({}, ("python3", "-c", "import time; time.sleep(1.5)")) as (session, plan, _, mark):
+    with opened({}, ("python3", "-c", f"import time; time.sleep({here(1.5)})")) as (session, plan, _, mark):
         with killing(mark, "steward", "time.sleep"), pytest.raises(RunsCut) as cut:
             observe(session, plan, lambda _: None)
         assert (cut.value.finished, type(cut.value.__cause__)) == ((), StewardLost)

@@ -4,6 +4,7 @@ second daemon would take the first one's bridge away), not processes, mounts or 
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import shutil
@@ -12,7 +13,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,10 +22,14 @@ _CGROUPS = Path("/sys/fs/cgroup")
 
 
 class SecondEngine:
-    """Started by :meth:`start`, ended by :meth:`kill`; its images, containers and volumes outlive both."""
+    """Started by :meth:`start`, ended by :meth:`kill`; its images, containers and volumes outlive both. ``runtimes``
+    are further ones that it offers: name and command line.
+    """
 
-    def __init__(self, place: Path) -> None:
+    def __init__(self, place: Path, runtimes: Mapping[str, Sequence[str]]) -> None:
         self._place = place
+        self._config = {"runtimes": {name: {"path": path, "runtimeArgs": arguments}
+                                     for name, (path, *arguments) in runtimes.items()}}
         self._group = f"runner-test-{secrets.token_hex(4)}"
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -40,9 +45,11 @@ class SecondEngine:
         # In a new PID namespace the old numbers belong to others, whom the engine would take for its own.
         for stale in ("pid", "exec/containerd/containerd.pid"):
             (self._place / stale).unlink(missing_ok=True)
+        (self._place / "daemon.json").write_text(json.dumps(self._config))
         with open(self._place / "log", "ab") as log:
             self._process = subprocess.Popen(
                 ["unshare", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", "dockerd",
+                 "--config-file", f"{self._place}/daemon.json",
                  "--data-root", f"{self._place}/data", "--exec-root", f"{self._place}/exec",
                  "--pidfile", f"{self._place}/pid", "--host", f"unix://{self._place}/sock",
                  "--cgroup-parent", f"/{self._group}", "--containerd-namespace", self._group,
@@ -72,10 +79,10 @@ class SecondEngine:
 
 
 @contextmanager
-def second_engine() -> Iterator[SecondEngine]:
+def second_engine(runtimes: Mapping[str, Sequence[str]] | None = None) -> Iterator[SecondEngine]:
     """A running engine without images."""
     place = Path(tempfile.mkdtemp(prefix="engine-"))
-    engine = SecondEngine(place)
+    engine = SecondEngine(place, runtimes or {})
     try:
         engine.start()
         yield engine

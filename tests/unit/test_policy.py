@@ -169,6 +169,14 @@ def test_a_preferred_runtime_is_used_where_it_is() -> None:
     assert with_runtime(tighten(strict, {"runtime": "kata"}), ("runsc",)).runtime == "kata"
 
 
+def test_seccomp_can_go_without_only_where_a_runtime_is_named(write: Write) -> None:
+    path = write(complete(accept_unenforced=["seccomp"]))
+    assert "seccomp can go without only where `runtime` names one" in refusal(lambda: load_policy(path))
+    assert load_policy(write(complete(accept_unenforced=["seccomp"], runtime="runsc"))).runtime == "runsc"
+    path = write("name: own\nextends: strict\nruntime: runsc\naccept_unenforced: [seccomp]\n")
+    assert "may only be tightened" in refusal(lambda: load_policy(path))
+
+
 def test_unknown_names_and_files_are_one_line() -> None:
     assert "there is no policy lax" in refusal(lambda: load_policy("lax"))
     assert "No such file" in refusal(lambda: load_policy("./lax.yaml"))

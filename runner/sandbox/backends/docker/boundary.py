@@ -29,11 +29,14 @@ _OTHER_ENGINE = "this engine ignores options of a tmpfs; use another one"
 
 @dataclass(frozen=True, slots=True)
 class Unheld:
-    """A limit that was asked for and does not hold. ``name`` is the policy's word for it."""
+    """A limit that was asked for and does not hold. ``name`` is the policy's word for it; no policy can accept one
+    that is ``vital``.
+    """
 
     name: str
     seen: str
     hint: str = _DOCTOR
+    vital: bool = False
 
 
 class Boundary:
@@ -51,7 +54,7 @@ class Boundary:
         broken = tuple(unheld(asked, self._policy, hello, self.facts.kernel))
         self.facts = _proved(self.facts, self._policy, hello, {limit.name for limit in broken})
         for limit in broken:
-            if limit.name not in self._policy.accept_unenforced:
+            if limit.vital or limit.name not in self._policy.accept_unenforced:
                 raise LimitNotEnforced(f"{limit.name} is not enforced: {limit.seen}", hint=limit.hint)
 
 
@@ -64,7 +67,7 @@ def unheld(asked: ContainerSpec, policy: Policy, hello: StewardHello, host_kerne
     if policy.runtime is None and not shared:
         yield Unheld("runtime", f"the engine's default one brings a kernel of its own, {hello.confinement.kernel}",
                      "name it as `runtime` in a policy of yours, or use --policy strict")
-    yield from _unconfined(asked, hello)
+    yield from _unconfined(asked, hello, shared=shared)
     yield from _limits(asked, hello, shared=shared)
     caps = policy.work.size, policy.work.inodes
     for volume in hello.volumes:
@@ -80,12 +83,13 @@ def is_gvisor(runtime: str | None) -> bool:
     return runtime is not None and runtime.partition("-")[0] == "runsc"
 
 
-def _unconfined(asked: ContainerSpec, hello: StewardHello) -> Iterator[Unheld]:
+def _unconfined(asked: ContainerSpec, hello: StewardHello, *, shared: bool) -> Iterator[Unheld]:
     held = hello.confinement
     if hello.limits.seccomp != 1:
         yield Unheld("seccomp", "a profile was given, and another one or none is in force",
                      "add --oci-seccomp to the arguments of the runtime" if is_gvisor(asked.runtime)
-                     else "the engine must take the profile as JSON or, if it is podman, run on this host")
+                     else "the engine must take the profile as JSON or, if it is podman, run on this host",
+                     vital=shared)
     if held.capabilities != 0:
         yield Unheld("capabilities", f"{held.capabilities:#x} are left")
     if not held.no_new_privileges:
