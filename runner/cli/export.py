@@ -103,12 +103,12 @@ def _signer(path: Path) -> Signer:
 
 
 def _check_place(output: Path, directory: Path) -> None:
-    """Before any work is done. What stands among the evidence is evidence."""
+    """Before any work is done. Nothing is added to evidence, and nothing of it replaced."""
     from runner.evidence.files import check_destination  # start-up time
 
     check_destination(output)
     if output.resolve().is_relative_to(directory.resolve()):
-        raise UsageError(f"{printable(str(output))}: lies in the run directory, where only evidence is",
+        raise UsageError(f"{printable(str(output))}: lies in the run directory, in which nothing changes",
                          hint="write the export elsewhere")
 
 

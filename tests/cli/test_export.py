@@ -68,7 +68,7 @@ def test_nothing_is_written_among_the_evidence(evidence, tmp_path):
     before = sorted(evidence.directory.iterdir())
     for path in (evidence.directory / "report.md", evidence.directory / "stdout-1.bin", tmp_path / "aside" / "x"):
         done = run("export", evidence.directory, "--format", "md", "-o", path)
-        assert (done.exit_code, "where only evidence is" in done.stderr) == (2, True)
+        assert (done.exit_code, "in which nothing changes" in done.stderr) == (2, True)
     assert sorted(evidence.directory.iterdir()) == before
 
 
