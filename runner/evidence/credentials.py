@@ -62,7 +62,7 @@ KINDS = (
     Kind((b"AKIA", b"ASIA"), re.compile(rb"(?<![A-Za-z0-9])A[KS]IA([A-Z0-9]{16})(?![A-Za-z0-9])")),
     Kind((b"eyJ",), re.compile(rb"(?<![\w-])eyJ([\w-]{7,}+\.eyJ[\w-]*+\.[\w-]{10,}+)")),
     Kind((b"://",), re.compile(rb"://[^\s/?#\"'<>:@]*+:([^\s/?#\"'<>]+)@")),
-    Kind((b"authorization",), re.compile(_HEADER + rb"(?:" + _SCHEME + rb"([^\r\n\"'<>]++))"), lowered=True),
+    Kind((b"authorization",), re.compile(_HEADER + _SCHEME + rb"([^\r\n\"'<>]++)"), lowered=True),
     Kind((b"authorization",), re.compile(_HEADER + rb"(" + _PLAUSIBLE + rb")"), lowered=True),
     Kind((b"bearer",), re.compile(rb"bearer[ \t]{1,8}(" + _PLAUSIBLE + rb")"), lowered=True),
 )
