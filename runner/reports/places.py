@@ -9,16 +9,22 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from runner.evidence.check import Evidence
-from runner.oracles.signature.lines import lines_of, without_colour
+from runner.evidence.check import Evidence, StreamName
+from runner.oracles.signature.lines import without_colour
 from runner.payload.tree import Kind
 
-_PYTHON_LINE = re.compile(r"File [\"'](?P<path>.+)[\"'], line (?P<line>[0-9]{1,9}), in (?P<function>.+)")
-_PYTEST_LINE = re.compile(r"(?P<path>[^:]++):(?P<line>[0-9]{1,9}): in (?P<function>.+)")
-_JAVA_LINE = re.compile(r"at (?P<function>[^\s(]++)\((?P<path>[^\s:)]++):(?P<line>[0-9]{1,9})\)")
+_STREAMS: tuple[StreamName, ...] = ("stdout", "stderr")
+_LOOKED_AT = 4 << 20
+_MAX_FRAMES = 64
+"""Bytes at the end of a stream; frames of a signature, of which ours have three."""
+
+_LINE = r"(?P<line>[0-9]{1,9})"
+_PYTHON_LINE = re.compile(rf"File [\"'](?P<path>[^\"'\n]{{1,4096}})[\"'], line {_LINE}, in (?P<function>[^\n]++)")
+_PYTEST_LINE = re.compile(rf"^(?P<path>[^\s:][^:\n]{{0,4096}}):{_LINE}: in (?P<function>[^\n]++)", re.MULTILINE)
+_JAVA_LINE = re.compile(rf"\bat (?P<function>[^\s()]{{1,4096}})\((?P<path>[^\s:()]{{1,4096}}):{_LINE}\)")
 
 Lines = Mapping[tuple[str, str], int]
-"""Line numbers by path and function as a traceback writes them; the last one counts."""
+"""Line numbers by path and function as a traceback writes them, the last one first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +43,7 @@ def places(evidence: Evidence) -> tuple[Place, ...]:
     """The frames of the contract's signature, innermost first; a process signature has none. Raises EvidenceAltered."""
     signature = evidence.result.contract.signature or {}
     told = signature.get("frames")
-    frames = [frame for frame in told if isinstance(frame, str)] if isinstance(told, list) else []
+    frames = [frame for frame in told[:_MAX_FRAMES] if isinstance(frame, str)] if isinstance(told, list) else []
     if not frames:
         return ()
     files = [entry.path.decode("utf-8", "surrogateescape") for entry in evidence.manifest().entries
@@ -68,16 +74,15 @@ def _lines(evidence: Evidence, *, java: bool) -> Lines:
     sample = next((sample for sample in evidence.result.samples if sample.accepted), None)
     if sample is None:
         return {}
-    raw = evidence.output(sample, "stdout") + b"\n" + evidence.output(sample, "stderr")
-    return dict(_read(raw.decode("utf-8", "replace"), java=java))
+    raw = b"\n".join(evidence.output(sample, name)[-_LOOKED_AT:] for name in _STREAMS)
+    lines: dict[tuple[str, str], int] = {}
+    for place, line in reversed(list(_read(without_colour(raw.decode("utf-8", "replace")), java=java))):
+        lines.setdefault(place, line)
+    return lines
 
 
 def _read(text: str, *, java: bool) -> Iterator[tuple[tuple[str, str], int]]:
-    patterns = (_JAVA_LINE,) if java else (_PYTHON_LINE, _PYTEST_LINE)
-    for raw in lines_of(text):
-        line = without_colour(raw).strip()
-        for pattern in patterns:
-            found = pattern.fullmatch(line)
-            if found:
-                function = found["function"].rpartition("/")[2] if java else found["function"]
-                yield (found["path"].replace("\\", "/"), function), int(found["line"])
+    for pattern in (_JAVA_LINE,) if java else (_PYTHON_LINE, _PYTEST_LINE):
+        for found in pattern.finditer(text):
+            function = found["function"].rpartition("/")[2] if java else found["function"].rstrip()
+            yield (found["path"].replace("\\", "/"), function), int(found["line"])
