@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import BinaryIO
 
@@ -58,9 +59,13 @@ def _stream(report: bytes, sealed: SealedPayload) -> Iterator[bytes]:
 def _compress(stream: Iterator[bytes], file: BinaryIO) -> int:
     compressor = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True, write_content_size=False).compressobj()
     expanded = 0
-    for chunk in stream:
-        expanded += len(chunk)
-        file.write(compressor.compress(chunk))
+    with ThreadPoolExecutor(max_workers=1) as beside:  # one chunk is compressed while the next is read and hashed
+        waiting = beside.submit(bytes)
+        for chunk in stream:
+            expanded += len(chunk)
+            file.write(waiting.result())
+            waiting = beside.submit(compressor.compress, chunk)
+        file.write(waiting.result())
     file.write(compressor.flush())
     if expanded > most_expanded(file.tell()):
         raise refused("ratio", f"{expanded} bytes in {file.tell()}")
