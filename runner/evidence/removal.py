@@ -68,18 +68,45 @@ def _check(row: Row, place: Path) -> None:
             checked_directory(row)
         except EvidenceAltered as error:
             raise EvidenceAltered(error.message, hint="nothing was removed; move that directory away first") from None
-    if place.is_symlink():
-        raise UsageError(f"{printable(str(place))}: is a link", hint="nothing was removed; move it away first")
+    shown = printable(str(place))
+    try:
+        foreign = _foreign(place)
+    except OSError as error:
+        raise UsageError(f"{shown}: cannot be looked at: {error.strerror}", hint="nothing was removed") from None
+    if foreign is not None:
+        raise UsageError(f"{shown}: holds {printable(foreign)}, which is no part of a run",
+                         hint="nothing was removed; move it away first")
     if not os.access(place.parent, os.W_OK | os.X_OK):
-        raise UsageError(f"{printable(str(place))}: cannot be removed: no permission")
+        raise UsageError(f"{shown}: cannot be removed: no permission")
+
+
+def _foreign(place: Path, inner: str = "artifacts") -> str | None:
+    """A name that no run directory holds: anything hidden but a write of ours that was cut short, and any directory
+    but that of the artifacts. So neither a home nor a checkout looks like a run, whatever an index says.
+
+    Raises OSError, for a link too.
+    """
+    folder = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                directory = entry.is_dir(follow_symlinks=False)
+                hidden = entry.name.startswith(".") and (directory or not entry.name.endswith(".tmp"))
+                if hidden or (directory and entry.name != inner):
+                    return entry.name
+                if directory and (found := _foreign(place / inner, inner="")) is not None:
+                    return f"{inner}/{found}"
+        return None
+    finally:
+        os.close(folder)
 
 
 def _is_still(run_id: str, place: Path, digest: str | None) -> bool:
     """Whether the directory whose removal was begun is there: a place that --out named may be another's by now."""
-    if place.name == partial_of(place, run_id).name:
-        return os.path.lexists(place)
     try:
-        return result_digest(place) == digest
+        if _foreign(place) is not None:
+            return False
+        return place.name == partial_of(place, run_id).name or result_digest(place) == digest
     except OSError:
         return False
 

@@ -12,6 +12,7 @@ from runner.evidence.index import Index
 from runner.evidence.leftovers import HOST_PREFIX, hold, sweep_directories
 from runner.evidence.mask import Masker
 from runner.evidence.observation import Artifact, Observation, Stored, Stream
+from runner.evidence.removal import remove_run
 from runner.evidence.store import RunDirectory, new_run_id, place_of_run
 from runner.sandbox.exit import Cause, ExitStatus
 
@@ -90,6 +91,16 @@ def test_what_stays_of_an_unfinished_replay(tmp_path, error, judged, name, stays
         assert len(index.lines(RUN)) == 2 + judged
 
 
+def test_a_write_that_was_cut_short_does_not_keep_a_run_from_being_removed(tmp_path):
+    with RunDirectory(opening(tmp_path / "out")) as directory:
+        begun(directory)
+        directory.record("run.judged", {})
+    (tmp_path / f".{RUN}.partial" / ".result.json.0123.tmp").write_text("{")
+    with Index(store_root()) as index:
+        remove_run(index, index.rows()[0])
+    assert (list(tmp_path.iterdir()), state()) == ([], [])
+
+
 def test_before_it_has_begun_nothing_is_left(tmp_path):
     with RunDirectory(opening(tmp_path / "out")) as directory:
         directory.write("manifest.txt", b"x")
@@ -132,3 +143,13 @@ def test_the_dead_are_swept_and_the_living_and_the_confirmed_are_not(tmp_path):
     finally:
         os.close(held)
     assert all((path / "x").exists() for path in (living, confirmed, *others))
+
+
+@pytest.mark.parametrize("store", ["/proc/nowhere", "/dev/null", "/dev/null/store"])
+def test_a_store_that_cannot_be_written_is_one_clear_line(tmp_path, monkeypatch, store):
+    monkeypatch.setenv("RUNNER_STORE", store)
+    with pytest.raises(UsageError, match="the store") as caught, RunDirectory(opening(tmp_path / "out")):
+        pass
+    assert "RUNNER_STORE" in caught.value.hint
+    assert "\n" not in caught.value.message
+    assert list(tmp_path.iterdir()) == []
