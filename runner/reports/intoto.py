@@ -32,10 +32,12 @@ def render_intoto(evidence: Evidence) -> str:
 def _subjects(result: Result) -> list[dict[str, Any]]:
     """What the runs were made of. The payload's digest is that of its manifest, ``manifest.txt``."""
     seen = result.payload_fingerprint
-    subjects = [_resource("payload", seen.exact, scheme="manifest-sha256-v1", mode="exact", content=seen.content),
-                _resource("report", result.report_sha256, file=file_name(result.report))]
-    if result.bundle_sha256 is not None:
-        subjects.append(_resource("bundle", result.bundle_sha256))
+    file = file_name(result.report)
+    subjects = [_resource("payload", seen.exact, scheme="manifest-sha256-v1", mode="exact", content=seen.content)]
+    if result.bundle_sha256 is None:
+        subjects.append(_resource("report", result.report_sha256, file=file))
+    else:
+        subjects += [_resource("report", result.report_sha256), _resource("bundle", result.bundle_sha256, file=file)]
     if result.image is not None:
         subjects.append(_resource("image", result.image.used_id.removeprefix("sha256:"), name=result.image.name,
                                   platform=result.image.platform))

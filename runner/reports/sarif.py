@@ -39,7 +39,7 @@ def render_sarif(evidence: Evidence) -> str:
         "invocations": [_invocation(result)],
         "originalUriBaseIds": {_ROOT: {"description": {"text": "The root of the payload."}}},
         "artifacts": [{"location": {"uri": _report_uri(result)}, "roles": ["referencedOnCommandLine"],
-                       "hashes": {"sha-256": _text(result.report_sha256)}}],
+                       "hashes": {"sha-256": _text(result.bundle_sha256 or result.report_sha256)}}],
         "results": list(_results(evidence)),
         "columnKind": "unicodeCodePoints",
         "properties": _properties(result),

@@ -212,8 +212,12 @@ def test_intoto_warns_of_a_weakened_verdict(reproduced):
 
 def test_a_bundle_is_a_subject_and_needs_no_payload(reproduced):
     bundled = changed(reproduced, bundle_sha256="ab" * 32, report="/tmp/bug.repro")
-    assert [each["name"] for each in check_intoto(render(bundled, "in-toto"))["subject"]][:3] == [
-        "payload", "report", "bundle"]
+    subjects = {each["name"]: each for each in check_intoto(render(bundled, "in-toto"))["subject"]}
+    assert [*subjects] == ["payload", "report", "bundle", "image"]
+    assert (subjects["bundle"]["digest"]["sha256"], subjects["bundle"]["annotations"]["file"]) == (
+        "ab" * 32, "bug.repro")
+    assert "annotations" not in subjects["report"]
+    assert check_sarif(render(bundled, "sarif"))["artifacts"][0]["hashes"] == {"sha-256": "ab" * 32}
     assert "runner replay bug.repro --runs 2 --yes" in render(bundled, "md")
 
 
