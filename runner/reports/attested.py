@@ -31,7 +31,7 @@ def attested_text(said: dict[str, Any]) -> list[tuple[str, str]]:
     rows = [("key", f"{said['key']['type']} {said['key']['id']}"),
             ("payload type", payload["type"]),
             ("payload", f"{payload['bytes']} bytes, sha256 {payload['sha256']}")]
-    rows += [("subject", f"{each['name']} {each['sha256']}") for each in said.get("subjects", ())]
+    rows += [("subject", f"{each['name'] or '?'} {each['sha256'] or '?'}") for each in said.get("subjects", ())]
     rows += [(name, str(said[name])) for name in ("result", "verdict", "run") if said.get(name) is not None]
     return rows
 

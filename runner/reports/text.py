@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from runner.errors import printable
 from runner.evidence.result import Result
+from runner.reports.words import counted, headline
 
-_HEADLINE = {"reproduced": "REPRODUCED", "not_reproduced": "NOT REPRODUCED", "no_verdict": "NO VERDICT"}
 _SHOWN = 5
 
 
 def render_text(result: Result, directory: str) -> str:
     """Verdict first, then why, then where the evidence is."""
-    counted = f"{result.passes} of {result.runs} runs matched"
-    lines = [f"{_HEADLINE[result.verdict]}: {counted}",
+    lines = [f"{headline(result)}: {counted(result)}",
              f"command      {result.command}",
              f"backend      {result.backend} (recorded: {result.recorded_backend})",
              f"fingerprint  {_fingerprint(result)}"]
@@ -22,7 +21,7 @@ def render_text(result: Result, directory: str) -> str:
     if result.engine.get("differences"):
         lines.append(f"engine       {_engine(result)}")
     if result.verdict != "reproduced":
-        lines += [f"why          {printable(reason)}" for reason in result.reasons if reason != counted]
+        lines += [f"why          {printable(reason)}" for reason in result.reasons if reason != counted(result)]
     lines += [f"warning      {printable(note)}" for note in result.warnings]
     lines += [f"mode         {row.path}: {row.detail}" for row in result.mode_drift[:_SHOWN]]
     lines += [f"drift        {row.what}: recorded {row.recorded}, used {row.used}" for row in result.drift]

@@ -7,6 +7,7 @@ import pytest
 from openssl import KINDS, make_envelope, make_key, openssl, verify_envelope
 
 from runner.errors import SignatureInvalid, UsageError
+from runner.reports.attested import attested, attested_text
 from runner.reports.envelope import open_signed, sign
 from runner.reports.keys import read_private_key, read_public_key
 
@@ -103,6 +104,20 @@ def test_either_alphabet_of_base64_is_read(keys):
     b'{"payload": "", "payloadType": "a", "signatures": [%s]}' % b",".join([b'{"sig": ""}'] * 65)])
 def test_what_is_no_envelope_is_refused(raw, keys):
     assert "not a signed export" in refused(raw, keys["ed25519"][1])
+
+
+@pytest.mark.parametrize("payload", [
+    b"", b"null", b"[]", b"\xff", b"[" * 100_000, b'{"predicate": 1, "subject": {}}',
+    b'{"predicate": {"result": 5, "configuration": [1, {"name": "evidence", "annotations": []}]}, "subject": [1, {}]}',
+    b'{"payload_fingerprint": 1, "verdict": [], "report_sha256": {}}'])
+@pytest.mark.parametrize("payload_type", [TYPE, "application/vnd.sandbox-runner.result+json", "text/x\x1b[31m"])
+def test_whatever_was_signed_can_be_told(keys, payload, payload_type):
+    """The signer may have signed anything."""
+    signed = sign(payload, payload_type, read_private_key(keys["ed25519"][0]).signer)
+    said = attested(open_signed(signed, read_public_key(keys["ed25519"][1])))
+    assert (said["payload"]["bytes"], said["payload"]["type"]) == (len(payload), payload_type)
+    assert not {said.get("result"), said.get("verdict"), said.get("run")} - {None}
+    assert all(isinstance(value, str) for _, value in attested_text(said))
 
 
 def unusable(read, path):
