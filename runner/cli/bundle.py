@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from runner.cli.completing import directories, files, policies
 from runner.cli.outcome import ending, leave
 from runner.errors import ExitCode, printable
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from runner.payload.seal import SealLimits
 
 _SCHEMA = "runner.bundle-inspection/1"
-_POLICY = click.option("--policy", default="default", metavar="NAME|FILE", show_default=True,
+_POLICY = click.option("--policy", default="default", metavar="NAME|FILE", show_default=True, shell_complete=policies,
                        help="The policy whose payload limits apply.")
 
 
@@ -26,8 +27,9 @@ def command() -> None:
 
 
 @command.command("pack")
-@click.argument("report", metavar="REPORT")
-@click.option("--payload", required=True, metavar="DIR", help="The directory that the report is about.")
+@click.argument("report", metavar="REPORT", shell_complete=files)
+@click.option("--payload", required=True, metavar="DIR", shell_complete=directories,
+              help="The directory that the report is about.")
 @click.option("-o", "--output", required=True, metavar="FILE", help="The bundle, usually NAME.repro.")
 @_POLICY
 def pack(report: str, payload: str, output: str, policy: str) -> None:
@@ -50,7 +52,7 @@ def pack(report: str, payload: str, output: str, policy: str) -> None:
 
 
 @command.command("unpack")
-@click.argument("file", metavar="FILE")
+@click.argument("file", metavar="FILE", shell_complete=files)
 @click.option("-o", "--output", required=True, metavar="DIR", help="A directory that does not exist, or is empty.")
 @_POLICY
 def unpack(file: str, output: str, policy: str) -> None:
@@ -68,7 +70,7 @@ def unpack(file: str, output: str, policy: str) -> None:
 
 
 @command.command("inspect")
-@click.argument("file", metavar="FILE")
+@click.argument("file", metavar="FILE", shell_complete=files)
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 @_POLICY
 def inspect(file: str, as_json: bool, policy: str) -> None:

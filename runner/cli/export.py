@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from runner.cli.completing import runs
 from runner.cli.outcome import ending
 from runner.errors import SignatureInvalid, UsageError, printable
 from runner.reports.formats import FORMATS
@@ -34,7 +35,7 @@ class _ExportOrVerify(click.Command):
 
 
 @click.command("export", cls=_ExportOrVerify)
-@click.argument("run")
+@click.argument("run", shell_complete=runs)
 @click.option("--format", "form", type=click.Choice(list(FORMATS)), required=True, help="What to make of the evidence.")
 @click.option("-o", "--output", type=_FILE, metavar="FILE", help="Write it there, whole or not at all.  "
               "[default: standard output]")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from runner.cli.completing import directories, policies
 from runner.cli.outcome import ending, leave
 from runner.errors import ExitCode, PayloadRefused, printable
 
@@ -18,8 +19,8 @@ _SHOWN = 20
 
 
 @click.command("fingerprint")
-@click.argument("directory", metavar="DIR", type=click.Path())
-@click.option("--policy", default="default", metavar="NAME|FILE", show_default=True,
+@click.argument("directory", metavar="DIR", type=click.Path(), shell_complete=directories)
+@click.option("--policy", default="default", metavar="NAME|FILE", show_default=True, shell_complete=policies,
               help="The policy whose payload limits apply.")
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 def command(directory: str, policy: str, as_json: bool) -> None:

@@ -9,13 +9,16 @@ import importlib
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from runner import __version__
 from runner.cli.settings import settings
 from runner.errors import ExitCode, RunnerError, UsageError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _COMMANDS = {
     "record": ("runner.cli.record", "Learn a failure's contract and write a report."),
@@ -28,6 +31,7 @@ _COMMANDS = {
     "images": ("runner.cli.images", "Build, list and verify our own images."),
     "policy": ("runner.cli.policy", "List, show and check policies."),
     "gc": ("runner.cli.gc", "Remove what an earlier crash left on the engine."),
+    "completion": ("runner.cli.completion", "Print a completion script for bash, zsh or fish."),
     "doctor": ("runner.cli.doctor", "Check this machine and its engine, with a fix for each finding."),
 }
 
@@ -47,6 +51,14 @@ class LazyGroup(click.Group):
         command = importlib.import_module(_COMMANDS[cmd_name][0]).command
         assert isinstance(command, click.Command)
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete names of commands without importing them."""
+        from click.shell_completion import CompletionItem  # start-up time: only where something is completed
+
+        found = (CompletionItem(name, help=text) for name, (_, text) in _COMMANDS.items())
+        return [*(item for item in found if item.value.startswith(incomplete)),
+                *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List commands without importing them."""

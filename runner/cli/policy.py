@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from runner.cli.completing import files, policies
 from runner.cli.outcome import ending
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def list_policies(as_json: bool) -> None:
 
 
 @command.command("show")
-@click.argument("policy", metavar="NAME|FILE")
+@click.argument("policy", metavar="NAME|FILE", shell_complete=policies)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: sizes as bytes.")
 def show(policy: str, as_json: bool) -> None:
     """Show the effective policy, what it extends included, and its SHA-256."""
@@ -48,7 +49,7 @@ def show(policy: str, as_json: bool) -> None:
 
 
 @command.command("check")
-@click.argument("file", metavar="FILE")
+@click.argument("file", metavar="FILE", shell_complete=files)
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 def check(file: str, as_json: bool) -> None:
     """Check a policy file: exit code 0, or 2 and one line that says what is wrong."""

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import click
 
 from runner.case import RequestedLimits
+from runner.cli.completing import directories, policies
 from runner.cli.outcome import ending, leave
 from runner.cli.progress import RunProgress
 from runner.cli.verbose import telling, verbose_option
@@ -25,7 +26,8 @@ _REPOMIN_ENV = (("REPOMIN", "1"),)
 
 
 @click.command("record", context_settings={"show_default": True, "ignore_unknown_options": False})
-@click.option("--payload", required=True, metavar="DIR", help="The directory that the command runs in.")
+@click.option("--payload", required=True, metavar="DIR", shell_complete=directories,
+              help="The directory that the command runs in.")
 @click.option("--command", "text", required=True, metavar="CMD", help="What fails, as you would type it.")
 @click.option("--argv", is_flag=True, help="Split CMD into words and run it without a shell.")
 @click.option("--cwd", default=".", metavar="DIR", help="Working directory, relative to the payload.")
@@ -39,7 +41,8 @@ _REPOMIN_ENV = (("REPOMIN", "1"),)
 @click.option("--memory", metavar="SIZE", help="A memory limit below the policy's, such as 512MiB.")
 @click.option("--env", multiple=True, metavar="NAME=VALUE", help="A variable; only its name and a digest are kept.")
 @click.option("--backend", type=click.Choice(["docker", "host"]), default="docker", help="host is no sandbox.")
-@click.option("--policy", default="default", metavar="NAME|FILE", help="The policy to record under.")
+@click.option("--policy", default="default", metavar="NAME|FILE", shell_complete=policies,
+              help="The policy to record under.")
 @click.option("--artifact", "artifacts", multiple=True, metavar="GLOB", help="A file to keep after each run.")
 @click.option("--format", "form", type=click.Choice(["native", "repomin"]), default="native", help="Report format.")
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), metavar="FILE",

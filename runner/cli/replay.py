@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from runner.cli.ci import write_summary
+from runner.cli.completing import directories, files, policies
 from runner.cli.outcome import ending, leave
 from runner.cli.page import page_writer
 from runner.cli.progress import RunProgress
@@ -22,8 +23,9 @@ from runner.sandbox.sizes import format_size
 
 
 @click.command("replay", context_settings={"show_default": True})
-@click.argument("report")
-@click.option("--payload", metavar="DIR", help="The directory that the report is about; a bundle holds its own.")
+@click.argument("report", shell_complete=files)
+@click.option("--payload", metavar="DIR", shell_complete=directories,
+              help="The directory that the report is about; a bundle holds its own.")
 @click.option("--yes", is_flag=True, help="Run it. Without this, only the plan is shown.")
 @click.option("--runs", default=1, metavar="N", help="Fresh runs; all must match.")
 @click.option("--jobs", default=1, metavar="N", help="Runs at the same time.")
@@ -35,7 +37,7 @@ from runner.sandbox.sizes import format_size
 @click.option("--docker-network", type=click.Choice(["none", "bridge", "host"]),
               help="An explicit opt-in to a network; none whatever the report says.")
 @click.option("--exit-code", type=int, metavar="N", help="For a legacy report without a contract of its own.")
-@click.option("--policy", metavar="NAME|FILE", help="The policy; `default` if not said.")
+@click.option("--policy", metavar="NAME|FILE", shell_complete=policies, help="The policy; `default` if not said.")
 @click.option("--inherit-env", is_flag=True, help="Host backend: pass this process's whole environment.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Write the evidence to this new directory.")
 @click.option("--json", "as_json", is_flag=True, help="Print the evidence as JSON.")

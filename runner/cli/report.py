@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from runner.cli.completing import directories, files, runs_or_files
 from runner.cli.outcome import ending, leave
 from runner.errors import ExitCode, ReportError, RunnerError, UsageError, printable
 
@@ -25,8 +26,9 @@ def command() -> None:
 
 
 @command.command("validate")
-@click.argument("report", metavar="REPORT")
-@click.option("--payload", metavar="DIR", help="Also compare this directory with what the report says of its payload.")
+@click.argument("report", metavar="REPORT", shell_complete=files)
+@click.option("--payload", metavar="DIR", shell_complete=directories,
+              help="Also compare this directory with what the report says of its payload.")
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @_FORMAT
 def validate(report: str, payload: str | None, as_json: bool, form: str) -> None:
@@ -46,7 +48,7 @@ def validate(report: str, payload: str | None, as_json: bool, form: str) -> None
 
 
 @command.command("show")
-@click.argument("report", metavar="REPORT")
+@click.argument("report", metavar="REPORT", shell_complete=files)
 @_FORMAT
 def show(report: str, form: str) -> None:
     """Show what REPORT claims: the command, what it expects, payload, image, policy and limits."""
@@ -59,7 +61,7 @@ def show(report: str, form: str) -> None:
 
 
 @command.command("compare")
-@click.argument("reports", metavar="REPORT REPORT...", nargs=-1, required=True)
+@click.argument("reports", metavar="REPORT REPORT...", nargs=-1, required=True, shell_complete=files)
 @click.option("--label", "labels", multiple=True, metavar="NAME", help="A name for each report, in order; repeatable.")
 @_FORMAT
 def compare(reports: Sequence[str], labels: Sequence[str], form: str) -> None:
@@ -78,8 +80,8 @@ def compare(reports: Sequence[str], labels: Sequence[str], form: str) -> None:
 
 
 @command.command("diff")
-@click.argument("a", metavar="A")
-@click.argument("b", metavar="B")
+@click.argument("a", metavar="A", shell_complete=runs_or_files)
+@click.argument("b", metavar="B", shell_complete=runs_or_files)
 @click.option("--exit-code", "tell", is_flag=True, help="Exit with 1 if they differ, as `git diff` does.")
 @_FORMAT
 def diff(a: str, b: str, tell: bool, form: str) -> None:
