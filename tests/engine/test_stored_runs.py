@@ -90,7 +90,8 @@ def test_a_controller_killed_in_its_second_run_keeps_the_first(place: Path) -> N
     assert shown["state"] == "killed"
     assert len(shown["samples"]) >= 1
     assert command(place, "gc", "--grace", "3", "--json").code == 0
-    assert (Path(shown["files"]) / "stdout-1.bin").read_bytes().startswith(b"using ***")
+    for sample in shown["samples"]:
+        assert (Path(shown["files"]) / sample["stdout"]["file"]).read_bytes().startswith(b"using ***")
     assert "KILLED: " in command(place, "runs", "show", "run_").out
     assert command(place, "runs", "prune", "--killed").code == 0
     assert list((place / "store" / "runs").iterdir()) == []
