@@ -10,6 +10,7 @@ demo: venv
 	tools/with-engine tools/demo
 
 test: venv
+	tools/packages tests
 	tools/with-engine sh -c '$(BIN)/runner images build && $(BIN)/pytest tests'
 
 bench: venv
