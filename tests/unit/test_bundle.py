@@ -121,6 +121,17 @@ def test_a_bundle_that_changes_is_noticed(tmp_path, root, bug):
         check_unchanged(sealed)
 
 
+def test_the_file_that_changed_is_named(root, bug):
+    """Same size, same time: only its digest tells."""
+    sealed = read_bundle(bug, LIMITS).sealed
+    when = (root / "a.txt").stat()
+    (root / "a.txt").write_bytes(b"HI\n")
+    os.utime(root / "a.txt", ns=(when.st_atime_ns, when.st_mtime_ns))
+    packed(root, bug)
+    with pytest.raises(PayloadChanged, match=r"changed since it was read \(at a\.txt\)"):
+        b"".join(sealed.stream())
+
+
 def test_a_stream_does_not_end_before_the_bundle_is_proved(root, bug):
     sealed = read_bundle(bug, LIMITS).sealed
     data = bug.read_bytes()
