@@ -11,19 +11,23 @@ import secrets
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import docker
+
 USER, UID, SUBORDINATE = "rootless", 60123, 1_000_000
+KNOWN_HOST = "only-in-the-engines-hosts"
 _READY_SECONDS = 60.0
 _CGROUPS = Path("/sys/fs/cgroup")
 _NAMESPACES = ("unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
-_USERS = ('for file in passwd group subuid subgid; do mount --bind "$0/$file" "/etc/$file"; done; '
+_FILES = ('for file in hosts passwd group subuid subgid; do mount --bind "$0/$file" "/etc/$file"; done; '
           'exec "$@"')
 _ROOTLESS = ("setpriv", "--reuid", str(UID), "--regid", str(UID), "--clear-groups")
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -37,17 +41,32 @@ class OtherEngine:
     process: subprocess.Popen[bytes]
     env: Mapping[str, str] = field(repr=False)
 
-    @property
-    def url(self) -> str:
-        """As DOCKER_HOST has it."""
-        return f"unix://{self.place}/exec/sock"
+    def client(self) -> docker.APIClient:
+        """A connection of the caller's own, to be closed."""
+        return docker.APIClient(base_url=self.env["DOCKER_HOST"], version="auto", timeout=60)
+
+    def runner(self, *words: object) -> subprocess.CompletedProcess[str]:
+        """The real command, on this engine; nothing it prints may be a traceback."""
+        done = subprocess.run([sys.executable, "-m", "runner", *map(str, words)], env=self.env, capture_output=True,
+                              text=True, stdin=subprocess.DEVNULL, check=False)
+        assert "Traceback" not in done.stderr, done.stderr
+        return done
+
+
+@contextmanager
+def with_images(opening: AbstractContextManager[OtherEngine]) -> Iterator[OtherEngine]:
+    """The engine, with our images loaded."""
+    with opening as engine:
+        built = engine.runner("images", "build")
+        assert built.returncode == 0, built.stderr
+        yield engine
 
 
 @contextmanager
 def podman() -> Iterator[OtherEngine]:
     """Podman's API service, as root."""
     with _place() as place:
-        with _running(place, _podman(place)) as engine:
+        with _running(place, [*_with_own_files(place), *_podman(place)]) as engine:
             yield engine
         _remove_cgroups("libpod_parent")
 
@@ -55,7 +74,7 @@ def podman() -> Iterator[OtherEngine]:
 @contextmanager
 def rootless_podman() -> Iterator[OtherEngine]:
     """Podman's API service as an ordinary user with subordinate ids."""
-    with _place() as place, _running(place, [*_as_users(place), *_ROOTLESS, *_podman(place, "vfs")]) as engine:
+    with _place() as place, _running(place, [*_with_own_files(place), *_ROOTLESS, *_podman(place, "vfs")]) as engine:
         yield engine
 
 
@@ -65,7 +84,7 @@ def remapped_docker() -> Iterator[OtherEngine]:
     group = f"runner-test-{secrets.token_hex(4)}"
     with _place() as place:
         command = [*_dockerd(place), "--userns-remap", USER, "--cgroup-parent", f"/{group}"]
-        with _running(place, [*_as_users(place), *command]) as engine:
+        with _running(place, [*_with_own_files(place), *command]) as engine:
             yield engine
         _remove_cgroups(group)
 
@@ -74,12 +93,13 @@ def remapped_docker() -> Iterator[OtherEngine]:
 def rootless_docker() -> Iterator[OtherEngine]:
     """A Docker daemon of an ordinary user, in a network namespace that it shares with nobody."""
     with _place() as place:
-        daemon = " ".join((*_dockerd(place), "--rootless", "--bridge", "none", "--iptables=false", "--storage-driver",
-                           "vfs"))
-        inner = f"rm -f /run/docker /run/containerd /run/xtables.lock; exec {daemon}"
+        daemon = " ".join((*_dockerd(place), "--rootless", "--bridge", "none", "--iptables=false",
+                           "--storage-driver", "vfs"))
+        # Links of its own /run. Without systemd it uses no control groups, whatever the host might let it have.
+        inner = f"rm -f /run/docker /run/containerd /run/xtables.lock /run/systemd; exec {daemon}"
         kit = ("rootlesskit", "--state-dir", f"{place}/exec/kit", "--net=host", "--copy-up=/etc", "--copy-up=/run",
                "--propagation=rslave", "sh", "-c", inner)
-        with _running(place, [*_as_users(place), *_ROOTLESS, *kit]) as engine:
+        with _running(place, [*_with_own_files(place), *_ROOTLESS, *kit]) as engine:
             yield engine
 
 
@@ -94,9 +114,9 @@ def _dockerd(place: Path) -> list[str]:
             f"{place}/exec/pid", "--host", f"unix://{place}/exec/sock"]
 
 
-def _as_users(place: Path) -> list[str]:
-    """In a mount namespace: one more user, with ids to give away."""
-    return ["sh", "-c", _USERS, str(place / "users")]
+def _with_own_files(place: Path) -> list[str]:
+    """In a mount namespace: one more user, with ids to give away, and a host that nobody else knows."""
+    return ["sh", "-c", _FILES, str(place / "etc")]
 
 
 @contextmanager
@@ -104,12 +124,13 @@ def _place() -> Iterator[Path]:
     place = Path(tempfile.mkdtemp(prefix="engine-"))
     try:
         place.chmod(0o711)
-        users = place / "users"
-        users.mkdir()
-        (users / "passwd").write_text(f"{Path('/etc/passwd').read_text()}{USER}:x:{UID}:{UID}::{place}/home:/bin/sh\n")
-        (users / "group").write_text(f"{Path('/etc/group').read_text()}{USER}:x:{UID}:\n")
+        etc = place / "etc"
+        etc.mkdir()
+        (etc / "hosts").write_text(f"127.0.0.1 localhost\n192.0.2.9 {KNOWN_HOST}\n")
+        (etc / "passwd").write_text(f"{Path('/etc/passwd').read_text()}{USER}:x:{UID}:{UID}::{place}/home:/bin/sh\n")
+        (etc / "group").write_text(f"{Path('/etc/group').read_text()}{USER}:x:{UID}:\n")
         for file in ("subuid", "subgid"):
-            (users / file).write_text(f"{USER}:{SUBORDINATE}:65536\n")
+            (etc / file).write_text(f"{USER}:{SUBORDINATE}:65536\n")
         for folder in ("data", "exec", "home"):
             (place / folder).mkdir()
             os.chown(place / folder, UID, UID)

@@ -49,8 +49,13 @@ class Container:
             create: Any = self._api.create_container_from_config  # the stubs leave it untyped
             answer = create(self._dialect.body(self._spec), self._spec.name)
         except APIError as error:
-            if error.status_code == _CONFLICT:
+            said = str(error.explanation)
+            if error.status_code == _CONFLICT or "already in use" in said:  # podman: 500
                 return self._adopt()
+            if "seccomp profile" in said:
+                raise LimitNotEnforced(f"seccomp is not enforced: the engine did not take the profile: "
+                                       f"{printable(said)[:200]}",
+                                       hint="podman reads it from a file: use an engine of this host") from error
             raise
         warnings = [printable(text) for text in answer.get("Warnings") or ()]
         if warnings and "warnings" not in accept:

@@ -1,0 +1,42 @@
+"""The kit on a Docker daemon that gives its containers a user namespace (``--userns-remap``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import docker
+import pytest
+from docker_subject import subject_on
+from other_engines import SUBORDINATE, remapped_docker, with_images
+
+from runner.controller.sealing import seal_limits
+from runner.payload.seal import seal
+from runner.sandbox.backends.conformance import BEHAVIOURS, Behaviour, check
+from runner.sandbox.backends.conformance.kit import Stage
+from runner.sandbox.backends.docker.facts import probe_engine
+
+
+@pytest.fixture(scope="module")
+def api() -> Iterator[docker.APIClient]:
+    with with_images(remapped_docker()) as engine:
+        client = engine.client()
+        yield client
+        client.close()
+
+
+@pytest.mark.parametrize("behaviour", BEHAVIOURS, ids=lambda behaviour: behaviour.name)
+def test_a_remapped_engine_shows(behaviour: Behaviour, api: docker.APIClient) -> None:
+    check(behaviour, subject_on(api))
+
+
+def test_the_namespace_is_named_and_is_there(api: docker.APIClient, tmp_path: Path) -> None:
+    """Root inside would be an ordinary user of the host."""
+    facts = probe_engine(api)
+    assert (facts.product, facts.userns_remap, facts.rootless) == ("docker", True, False)
+    assert (facts.boundary, facts.not_enforced) == ("container (runc, shared kernel, user namespace)", ())
+    subject = subject_on(api)
+    (tmp_path / "payload").mkdir()
+    sealed = seal(tmp_path / "payload", seal_limits(subject.policy))
+    said = Stage(subject, subject.backend(""), sealed).run(("cat", "/proc/self/uid_map"))
+    assert said.stdout.kept.split() == [b"0", str(SUBORDINATE).encode(), b"65536"]
