@@ -151,7 +151,7 @@ def test_diff_of_reports(tmp_path):
     other = tmp_path / "report.json"
     other.write_text(REPORT.read_text().replace('"exit_code": 7', '"exit_code": 8'))
     done = runner("diff", REPORT, other)
-    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "DIFFERENT: expects")
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "DIFFERENT: expects")
     assert "  - exit_code: 7\n  + exit_code: 8" in done.stdout
     assert runner("diff", REPORT, other, "--exit-code").returncode == 1
     assert runner("diff", REPORT, REPORT, "--exit-code").returncode == 0
@@ -179,7 +179,7 @@ def test_of_a_bundle_the_payload_is_checked_too(bundle):
 def test_a_bundle_is_a_report_everywhere(bundle):
     report = bundle.parent / "report.json"
     assert "python3 check.py" in runner("show", bundle).stdout
-    assert runner("diff", bundle, report).stdout.splitlines()[-1] == "SAME: the reports claim the same"
+    assert runner("diff", bundle, report).stdout.splitlines()[0] == "SAME: the reports claim the same"
     assert json.loads(runner("compare", bundle, report, "--format", "json").stdout)["context_warnings"] == []
 
 

@@ -55,7 +55,7 @@ def test_a_run_and_itself(made):
     assert (diff["same"], diff["different"]) == (True, [])
     assert not any(diff["sections"].values())
     assert diff["output"] == {"runs": [], "more": 0, "unpaired": 0}
-    assert diff_text(diff).splitlines()[-1] == "SAME: time and memory aside, the runs are alike"
+    assert diff_text(diff).splitlines()[0] == "SAME: time and memory aside, the runs are alike"
 
 
 def test_time_and_memory_are_no_difference(made, again):
@@ -96,6 +96,8 @@ def test_policy_key_by_key(made, again):
     assert "effective.network" not in found
     assert keys(diff["sections"]["drift"]) == ["policy"]
     assert "timeout" not in keys(diff["sections"]["contract"])
+    assert "  - effective.memory: 1GiB\n  + effective.memory: 512MiB\n" in diff_text(diff)
+    assert "effective.name" not in found
 
 
 def test_another_report_another_contract(made):

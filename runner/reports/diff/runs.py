@@ -45,7 +45,10 @@ def _fields(result: Result, name: str) -> dict[str, Any]:
     document = result.model_dump(mode="json", include=_INCLUDED[name])
     if name == "drift":
         return {row.what: f"recorded {row.recorded}, used {row.used}" for row in result.drift}
-    if name in ("image", "policy", "engine"):
+    if name == "policy":
+        effective = {key: value for key, value in result.policy.effective.items() if key != "name"}
+        return {**document["policy"], "effective": effective}
+    if name in ("image", "engine"):
         return document[name] or {}
     return document
 

@@ -9,7 +9,10 @@ from typing import Any
 from runner.errors import printable
 from runner.reports.markup import code, fenced
 from runner.reports.scalars import display
+from runner.sandbox.policy_model import size_fields
+from runner.sandbox.sizes import format_size
 
+_SIZES = frozenset(f"effective.{name}" for name in size_fields())
 _UNITS = {"wall_seconds": "s", "cpu_seconds": "s", "peak_memory": "MiB"}
 
 
@@ -19,8 +22,8 @@ def diff_json(diff: dict[str, Any]) -> str:
 
 
 def diff_text(diff: dict[str, Any]) -> str:
-    """``-`` is the first, ``+`` the second."""
-    lines = [f"--- {_name(diff['a'])}", f"+++ {_name(diff['b'])}"]
+    """What differs in a word, then each difference: ``-`` is the first, ``+`` the second."""
+    lines = [_headline(diff), f"--- {_name(diff['a'])}", f"+++ {_name(diff['b'])}"]
     for name, rows in diff["sections"].items():
         lines += ["", name, *(f"  {line}" for row in rows for line in _row(row))] if rows else []
     for name in ("changes", "artifacts"):
@@ -29,7 +32,7 @@ def diff_text(diff: dict[str, Any]) -> str:
     for title, body in _outputs(diff):
         lines += ["", title, *(f"  {line}" for line in body)]
     lines += ["", "time and memory", *(f"  {line}" for line in _timing(diff))] if "timing" in diff else []
-    return "\n".join([*map(printable, lines), "", _headline(diff)])
+    return "\n".join(map(printable, lines))
 
 
 def diff_markdown(diff: dict[str, Any]) -> str:
@@ -39,7 +42,7 @@ def diff_markdown(diff: dict[str, Any]) -> str:
     for name, rows in diff["sections"].items():
         if rows:
             lines += ["", f"## {name.capitalize()}", ""]
-            lines += [f"- {code(str(row['key']))}: {code(_value(row['a']))} in a, {code(_value(row['b']))} in b"
+            lines += [f"- {code(str(row['key']))}: {code(_said(row, 'a'))} in a, {code(_said(row, 'b'))} in b"
                       for row in rows]
     for name in ("changes", "artifacts"):
         if name in diff["different"]:
@@ -63,8 +66,13 @@ def _name(side: dict[str, str]) -> str:
 
 
 def _row(row: dict[str, Any]) -> Iterator[str]:
-    yield f"- {row['key']}: {_value(row['a'])}"
-    yield f"+ {row['key']}: {_value(row['b'])}"
+    yield f"- {row['key']}: {_said(row, 'a')}"
+    yield f"+ {row['key']}: {_said(row, 'b')}"
+
+
+def _said(row: dict[str, Any], side: str) -> str:
+    value = row[side]
+    return format_size(value) if row["key"] in _SIZES and isinstance(value, int) else _value(value)
 
 
 def _value(value: object) -> str:
