@@ -7,6 +7,7 @@ import sys
 
 import click
 
+from runner.cli.completing import runs
 from runner.cli.outcome import ending
 from runner.cli.runs.stores import moment_before, needed_store, opened_store
 from runner.errors import UsageError, printable
@@ -14,17 +15,17 @@ from runner.evidence.index import Index, Row, resolve
 
 
 @click.command("rm")
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.argument("names", nargs=-1, required=True, metavar="RUN...", shell_complete=runs)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was removed as JSON.")
-def remove_command(runs: tuple[str, ...], yes: bool, as_json: bool) -> None:
+def remove_command(names: tuple[str, ...], yes: bool, as_json: bool) -> None:
     """Remove replays from the index, and their run directories, wherever --out put them.
 
     A directory that is not the one that was stored is left alone, and so is its replay.
     """
     with ending(as_json=as_json), opened_store() as index:
         store = needed_store(index)
-        rows = list(dict.fromkeys(_named(store, run) for run in runs))
+        rows = list(dict.fromkeys(_named(store, run) for run in names))
         if not yes:
             _ask(rows)
         _remove(store, rows)

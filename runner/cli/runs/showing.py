@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from runner.cli.completing import runs
 from runner.cli.outcome import ending
 from runner.cli.runs.listing import row_document
 from runner.cli.runs.stores import opened_store
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command("show")
-@click.argument("run")
+@click.argument("run", shell_complete=runs)
 @click.option("--events", is_flag=True, help="Print the event log, as it is stored: one line an event.")
 @click.option("--json", "as_json", is_flag=True, help="Print the evidence as JSON.")
 def show_command(run: str, events: bool, as_json: bool) -> None:
@@ -43,11 +44,12 @@ def show_command(run: str, events: bool, as_json: bool) -> None:
 
 
 @click.command("open")
-@click.argument("run")
+@click.argument("run", shell_complete=runs)
 @click.option("--browser", is_flag=True, help="Show the page in a browser as well.")
 def open_command(run: str, browser: bool) -> None:
     """Write the page report.html of a finished replay into its run directory, and print where it is."""
-    from runner.evidence.check import open_evidence  # start-up time: pydantic is slow to load
+    from runner.cli.page import NAME  # start-up time: pydantic is slow to load
+    from runner.evidence.check import open_evidence
     from runner.evidence.database import store_root
     from runner.evidence.files import write_atomically
     from runner.evidence.index import find_run
@@ -56,7 +58,7 @@ def open_command(run: str, browser: bool) -> None:
     with ending(as_json=False):
         with opened_store():
             directory = find_run(run, store_root())
-        page = directory.absolute() / "report.html"
+        page = directory.absolute() / NAME
         write_atomically(page, render_html(open_evidence(directory)).encode())
         click.echo(printable(str(page)))
         if browser:
