@@ -99,16 +99,21 @@ def session_of(word: str) -> str:
 
 def processes(container: str) -> list[str]:
     """Command lines of a running container's processes besides the init; none when it has just ended. A kernel of
-    its own shows them inside only, where the main process always has the same number.
+    its own shows them inside only.
     """
-    if RUNTIME is not None:
-        look = ["docker", "exec", container, "cat", "/proc/32/cmdline"]
-        return [subprocess.run(look, capture_output=True, check=False).stdout.replace(b"\0", b" ").decode()]
     try:
-        lines = [" ".join(row[7:]) for row in engine().top(container)["Processes"]]
+        lines = ([" ".join(row[7:]) for row in engine().top(container)["Processes"]] if RUNTIME is None
+                 else inside(container))
     except APIError:
         return []
     return [line for line in lines if not line.startswith("/.runner/init")]
+
+
+def inside(container: str) -> list[str]:
+    """The same, as a process in there sees them."""
+    look = "for file in /proc/[0-9]*/cmdline; do tr '\\0' ' ' < $file; echo; done"
+    return subprocess.run(["docker", "exec", container, "sh", "-c", look], capture_output=True, text=True,
+                          check=False).stdout.splitlines()
 
 
 def is_alive(container: str) -> bool:

@@ -16,9 +16,9 @@ from waiting import eventually
 
 DOCKER = "runner.sandbox.backends.docker"
 MOMENTS = {
-    "settling": "runner.controller.settle:load_case",
+    "settling": "runner.controller.settle:parse_case",
     "asking the engine": f"{DOCKER}.backend:probe_engine",
-    "sealing": "runner.controller.replay:seal",
+    "sealing": "runner.controller.replay:seal_for",
     "sweeping": f"{DOCKER}.backend:sweep",
     "creating volumes": f"{DOCKER}.group:Group._create_volumes",
     "creating a container": f"{DOCKER}.container:Container._create",

@@ -144,7 +144,7 @@ def test_trailer_survives_memory_that_belongs_to_no_process() -> None:
                 os._exit(0)
             os.wait()
         """)
-    assert ending(seen) == ("oom_killed", 137, 9)
+    assert ending(seen) == here(("oom_killed", 137, 9), "ending")
     assert (seen.cpu_seconds is not None) is here(True)
 
 

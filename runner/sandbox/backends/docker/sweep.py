@@ -7,16 +7,18 @@ younger than the grace may belong to a session that is just being opened.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import docker
+from docker.errors import APIError
 
 from runner.sandbox.backends.docker.engine import engine_errors, remove_container, remove_volume
 from runner.sandbox.backends.docker.labels import CREATED, EXPIRES, ROLE, SESSION
 
 GRACE_SECONDS = 30.0
+_CONFLICT = 409
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,10 @@ class Swept:
 
 
 def sweep(api: docker.APIClient, grace: float = GRACE_SECONDS) -> Swept:
-    """Remove containers and volumes of sessions without a living controller, older than ``grace`` seconds."""
+    """Remove containers and volumes of sessions without a living controller, older than ``grace`` seconds.
+
+    What is still in use, because its own controller is just removing it, is left for the next time.
+    """
     with engine_errors("look for leftovers"):
         containers = api.containers(all=True, filters={"label": SESSION})
         volumes = api.volumes(filters={"label": SESSION}).get("Volumes") or []
@@ -38,11 +43,19 @@ def sweep(api: docker.APIClient, grace: float = GRACE_SECONDS) -> Swept:
     gone = [entry for entry in containers if _abandoned(entry["Labels"], living, now, grace)]
     stale = [entry for entry in volumes if _abandoned(entry["Labels"], living, now, grace)]
     with engine_errors("remove leftovers"):
-        for entry in gone:
-            remove_container(api, entry["Id"])
-        for entry in stale:
-            remove_volume(api, entry["Name"])
+        gone = [entry for entry in gone if _removed(remove_container, api, entry["Id"])]
+        stale = [entry for entry in stale if _removed(remove_volume, api, entry["Name"])]
     return Swept(tuple(entry["Names"][0].lstrip("/") for entry in gone), tuple(entry["Name"] for entry in stale))
+
+
+def _removed(remove: Callable[[docker.APIClient, str], None], api: docker.APIClient, name: str) -> bool:
+    try:
+        remove(api, name)
+    except APIError as error:
+        if error.status_code != _CONFLICT:
+            raise
+        return False
+    return True
 
 
 def _abandoned(labels: Mapping[str, Any], living: set[str], now: float, grace: float) -> bool:
