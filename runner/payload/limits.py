@@ -17,7 +17,8 @@ _UNLIMITED = 1 << 62
 class HeldLimits(NamedTuple):
     """Bytes, counts and thousandths of a core; ``None`` where the boundary does not show the limit.
 
-    An absent limit that is shown reads as a very large number. ``seccomp`` is 1 where our profile is in force.
+    An absent limit that is shown reads as a very large number. ``seccomp`` is 1 where our profile is in force,
+    ``swap`` is what may be used of it besides ``memory``.
     """
 
     memory: int | None
@@ -27,6 +28,7 @@ class HeldLimits(NamedTuple):
     file_size: int | None
     core: int | None
     seccomp: int | None
+    swap: int | None
 
 
 def held_limits(root: str = _ROOT, meminfo: str = _MEMINFO) -> HeldLimits:
@@ -34,7 +36,7 @@ def held_limits(root: str = _ROOT, meminfo: str = _MEMINFO) -> HeldLimits:
     memory = _count(root, "memory/memory.limit_in_bytes", "memory.max")
     return HeldLimits(_total_memory(meminfo) if memory is None else memory, _count(root, "pids/pids.max", "pids.max"),
                       _cpu(root), _rlimit(resource.RLIMIT_NOFILE), _rlimit(resource.RLIMIT_FSIZE),
-                      _rlimit(resource.RLIMIT_CORE), _our_profile())
+                      _rlimit(resource.RLIMIT_CORE), _our_profile(), _swap(root))
 
 
 def _read(*paths: str) -> str:
@@ -72,6 +74,15 @@ def _cpu(root: str) -> int | None:
     if part is None or not whole:
         return None
     return part if part == _UNLIMITED else part * 1000 // whole
+
+
+def _swap(root: str) -> int | None:
+    """Version 1 counts memory and swap together."""
+    both = _number(_read(root + "memory/memory.memsw.limit_in_bytes"))
+    memory = _number(_read(root + "memory/memory.limit_in_bytes"))
+    if both is None or memory is None:
+        return _number(_read(root + "memory.swap.max"))
+    return max(0, both - memory)
 
 
 def _rlimit(which: int) -> int:

@@ -27,7 +27,7 @@ ASKED = ContainerSpec(
 HELLO = StewardHello(
     PROTOCOL, MountFacts(1, 1, "tmpfs", FLAGS), MountFacts(TMP.size, TMP.inodes, "tmpfs", FLAGS),
     MountFacts(1 << 20, 0, "tmpfs", FLAGS), (MountFacts(WORK.size, WORK.inodes, "tmpfs", FLAGS),), "0" * 64,
-    HeldLimits(1 << 20, 16, 2000, 64, 1 << 20, 0, 1),
+    HeldLimits(1 << 20, 16, 2000, 64, 1 << 20, 0, 1, 0),
     Confinement(SHARED, "10001:10001", 0, no_new_privileges=True, read_only_root=True, interfaces=("lo", "sit0")))
 
 
@@ -37,7 +37,7 @@ def under(runtime: str, *accept: str) -> Policy:
 
 def inside_gvisor(**limits: int) -> StewardHello:
     """No cgroup, no flags, and the engine's tmpfs by way of a file server."""
-    shown = HELLO.limits._replace(pids=None, cpu_milli=None, **limits)
+    shown = HELLO.limits._replace(**{"pids": None, "cpu_milli": None, "swap": None, **limits})
     return HELLO._replace(
         limits=shown, confinement=HELLO.confinement._replace(kernel=OWN),
         scratch=HELLO.scratch._replace(fstype="9p", options=("rw",)), shm=HELLO.shm._replace(options=("rw",)),
@@ -50,7 +50,7 @@ def proved(policy: Policy, hello: StewardHello, runtime: str | None = None) -> B
     return boundary.facts
 
 
-def limits(**values: int) -> StewardHello:
+def limits(**values: int | None) -> StewardHello:
     return HELLO._replace(limits=HELLO.limits._replace(**values))
 
 
@@ -60,6 +60,7 @@ def confined(**values: object) -> StewardHello:
 
 BROKEN = {
     "memory": limits(memory=2 << 20), "pids": limits(pids=17), "cpus": limits(cpu_milli=4000),
+    "swap": limits(swap=4096),
     "nofile": limits(nofile=65), "file_size": limits(file_size=2 << 20), "core": limits(core=1),
     "seccomp": limits(seccomp=0), "capabilities": confined(capabilities=1 << 21),
     "no_new_privileges": confined(no_new_privileges=False), "read_only_root": confined(read_only_root=False),
@@ -69,6 +70,9 @@ BROKEN = {
     "work": HELLO._replace(volumes=(HELLO.volumes[0]._replace(total_bytes=WORK.size + (2 << 20)),)),
 }
 MORE = {
+    "memory that is not shown": ("memory", limits(memory=None)), "swap that is not shown": ("swap", limits(swap=None)),
+    "processes that are not shown": ("pids", limits(pids=None)),
+    "cores that are not shown": ("cpus", limits(cpu_milli=None)),
     "work without flags": ("work", HELLO._replace(volumes=(HELLO.volumes[0]._replace(options=("rw", "nodev")),))),
     "work on a disk": ("work", HELLO._replace(volumes=(HELLO.volumes[0]._replace(fstype="ext4"),))),
     "work without inodes": ("work", HELLO._replace(volumes=(HELLO.volumes[0]._replace(inodes=0),))),

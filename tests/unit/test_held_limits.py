@@ -38,6 +38,18 @@ def test_a_kernel_without_cgroups_has_no_more_memory_than_its_limit(tmp_path, te
     assert held_limits(f"{tmp_path}/", meminfo=str(meminfo)).memory == wanted
 
 
+@pytest.mark.parametrize(("files", "swap"), [
+    ({"memory/memory.limit_in_bytes": "4096", "memory/memory.memsw.limit_in_bytes": "4096"}, 0),
+    ({"memory/memory.limit_in_bytes": "4096", "memory/memory.memsw.limit_in_bytes": "12288"}, 8192),
+    ({"memory/memory.limit_in_bytes": "4096"}, None),
+    ({"memory.max": "4096", "memory.swap.max": "0"}, 0),
+    ({"memory.max": "4096", "memory.swap.max": "max"}, LARGE),
+    ({}, None),
+])
+def test_what_may_be_swapped(tmp_path, files, swap):
+    assert held_limits(tree(tmp_path, files)).swap == swap
+
+
 def test_without_our_profile_a_process_may_name_itself():
     assert held_limits().seccomp == 0
 

@@ -16,7 +16,7 @@ from runner.sandbox.spec import ContainerSpec
 from runner.sandbox.steward import MountFacts, StewardHello
 
 _READ_BACK = frozenset({"capabilities", "core", "cpus", "file_size", "memory", "network", "no_new_privileges", "nofile",
-                        "pids", "read_only_root", "seccomp", "shm", "tmp", "user", "work"})
+                        "pids", "read_only_root", "seccomp", "shm", "swap", "tmp", "user", "work"})
 _REQUIRED_FLAGS = frozenset({"nosuid", "nodev"})
 _LOOPBACK = frozenset({"lo", "tunl0", "gre0", "gretap0", "erspan0", "ip_vti0", "ip6_vti0", "sit0", "ip6tnl0",
                        "ip6gre0"})
@@ -108,9 +108,10 @@ def _limits(asked: ContainerSpec, hello: StewardHello, *, shared: bool) -> Itera
     cgroup's limit: it is proved, and with it that runsc set the group up, of which ``pids`` and ``cpus`` are a part.
     """
     held, limits = hello.limits, asked.limits
-    for name, limit, seen in (("memory", limits.memory, held.memory), ("pids", limits.pids, held.pids),
-                              ("cpus", int(limits.cpus * 1000), held.cpu_milli), ("nofile", limits.nofile, held.nofile),
-                              ("file_size", limits.file_size, held.file_size), ("core", 0, held.core)):
+    for name, limit, seen in (("memory", limits.memory, held.memory), ("swap", 0, held.swap),
+                              ("pids", limits.pids, held.pids), ("cpus", int(limits.cpus * 1000), held.cpu_milli),
+                              ("nofile", limits.nofile, held.nofile), ("file_size", limits.file_size, held.file_size),
+                              ("core", 0, held.core)):
         if seen is None and shared:
             yield Unheld(name, f"{limit} was asked for, and nothing shows that it holds")
         elif seen is not None and seen > limit:
