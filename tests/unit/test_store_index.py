@@ -79,8 +79,8 @@ UNKNOWN = chain("run_unknown")[0]
     (f"UPDATE runs SET state = 'finished' WHERE run_id = '{RUN}'", "end of its log"),
     ("DELETE FROM runs", "a run is not deleted"),
     ("INSERT INTO runs SELECT * FROM runs LIMIT 1", "the run is there already"),
-    ("INSERT INTO runs (run_id, directory, state, started, command, report, report_sha256, backend, runs) "
-     "VALUES ('run_new', x'00', 'killed', '', '', '', '', '', 1)", "begins as running"),
+    (("INSERT INTO runs (run_id, directory, state, started, command, report, report_sha256, backend, runs) "
+     "VALUES ('run_new', x'00', 'killed', '', '', '', '', '', 1)"), "begins as running"),
     ("INSERT OR REPLACE INTO runs SELECT * FROM runs LIMIT 1", "the run is there already"),
     (f"INSERT INTO removals VALUES ('{RUN}', 'now', x'00', 0, '', NULL, 0)", "only a run that has ended"),
     ("INSERT INTO removals VALUES ('run_unknown', 'now', x'00', 0, '', NULL, 0)", "only a run that has ended"),
@@ -189,9 +189,14 @@ def test_a_store_is_private_and_unseen_by_git(root):
     assert {stat.S_IMODE(path.stat().st_mode) for path in root.iterdir()} == {0o600}
 
 
-def test_settings_that_make_commits_last(index):
-    asked = {name: index.query(f"PRAGMA {name}")[0][0] for name in ("journal_mode", "synchronous", "foreign_keys")}
-    assert asked == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
+def test_what_is_told_waits_for_the_disk_and_what_can_be_told_again_does_not(index):
+    assert index.query("PRAGMA journal_mode") == [("wal",)]
+    index.append(NEXT)
+    assert index.query("PRAGMA synchronous") == [(2,)]
+    add_finished(index, OTHER.replace("120001", "120009"))
+    assert index.query("PRAGMA synchronous") == [(1,)]
+    index.end(RUN, "failed", "2026")
+    assert index.query("PRAGMA synchronous") == [(2,)]
 
 
 @pytest.mark.parametrize("content", [b"", b"not a database, but long enough to be looked at" * 100])
