@@ -43,10 +43,22 @@ def obtain(inputs: Inputs, cache: Path, *, use_cache: bool = True) -> Built:
     architecture = target.partition("/")[2]
     if use_cache and (hit := cached(cache, name, architecture, digest)) is not None:
         return Built(name, target, tag_of(name, digest), hit[0], hit[1], from_cache=True)
-    with tempfile.TemporaryDirectory(prefix=".building-", dir=cache) as folder:
-        built = build(inputs, Path(folder))
+    require_tool()  # first: a controller in a container has neither the tool nor a cache that it could write to
+    with _building_in(cache) as folder:
+        built = build(inputs, folder)
         archive = keep(cache, name, architecture, built.record, built.archive)
     return Built(name, target, built.tag, built.record, archive)
+
+
+@contextmanager
+def _building_in(cache: Path) -> Iterator[Path]:
+    try:
+        folder = tempfile.TemporaryDirectory(prefix=".building-", dir=cache)
+    except OSError as error:
+        raise SetupError(f"cannot write to the image cache {cache}: {error.strerror}",
+                         hint="set XDG_CACHE_HOME to a folder that can be written") from error
+    with folder:
+        yield Path(folder.name)
 
 
 def build(inputs: Inputs, folder: Path) -> Built:

@@ -27,7 +27,8 @@ _TAIL = 64 * 1024
 def require_tool() -> None:
     """Raises SetupError, with the command that installs it, when mmdebstrap is missing."""
     if shutil.which(TOOL, path=_PATH) is None:
-        raise SetupError(f"images cannot be built here: {TOOL} is not installed", hint=_INSTALL)
+        raise SetupError(f"images cannot be built here: {TOOL} is not installed",
+                         hint=f"{_INSTALL}; in a container: mount a cache that has them (docs/engines.md)")
 
 
 def run_tool(arguments: Sequence[str], work: Path) -> None:

@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from runner.errors import SetupError
+from runner.images.build import obtain
 from runner.images.cache import cache_dir, cached, keep
+from runner.images.inputs import load_inputs
 from runner.images.lock import ImageRecord
+from runner.resources import data_dir
 
 
 def record(digit: str) -> ImageRecord:
@@ -68,3 +71,9 @@ def test_a_cache_that_cannot_be_made_is_said(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(SetupError, match="image cache"):
         cache_dir()
+
+
+def test_a_cache_that_cannot_be_written_is_told_as_such(tmp_path: Path) -> None:
+    """Such as the host's, mounted read-only into a controller's container."""
+    with pytest.raises(SetupError, match="cannot write to the image cache"):
+        obtain(load_inputs(data_dir("images"), "steward"), tmp_path / "nowhere")
