@@ -39,7 +39,7 @@ for thread in threads:
     thread.start()
 for thread in threads:
     thread.join()
-print(json.dumps({"unshare": call(272, 0), "ptrace": call(101, 0, 0, 0, 0), "keyctl": call(250, 0, 0, 0),
+print(json.dumps({"unshare": call(272, 0), "kcmp": call(312, 1, 1, 0, 0, 0), "keyctl": call(250, 0, 0, 0),
                   "netlink": call(41, 16, 3, 0), "clone3": call(435, 0, 0), "threads": len(done),
                   "user namespace": call(CLONE, 0x10000000 | 17, 0, 0, 0, 0)}))
 raise SystemExit(3)
@@ -106,7 +106,7 @@ def test_strict_uses_gvisor_with_every_limit_proved(case: Case) -> None:
     assert {"capabilities", "core", "cpus", "file_size", "memory", "network", "no_new_privileges", "nofile", "pids",
             "read_only_root", "seccomp", "shm", "swap", "tmp", "user", "work"} == set(told["engine"]["enforced"])
     assert (told["samples"][0]["cpu_seconds"], told["samples"][0]["peak_memory"]) == (None, None)
-    assert seen_by(out) == {"unshare": "EPERM", "ptrace": "EPERM", "keyctl": "EPERM", "netlink": "EPERM",
+    assert seen_by(out) == {"unshare": "EPERM", "kcmp": "EPERM", "keyctl": "EPERM", "netlink": "EPERM",
                             "clone3": "ENOSYS", "threads": 8, "user namespace": "EPERM"}
 
 

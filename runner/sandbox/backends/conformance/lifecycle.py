@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 from runner.errors import RunnerError
+from runner.sandbox.backends.base import BackendFacts
 from runner.sandbox.backends.conformance.kit import (
     Behaviour,
     ConformanceFailure,
@@ -96,7 +97,13 @@ def _open_unused(stage: Stage) -> None:
 
 
 def _facts(stage: Stage) -> None:
-    facts = stage.backend.probe()
+    _complete(stage, stage.backend.probe())
+    with stage.session(sh(":")) as session:
+        session.prepare(1).execute()
+        _complete(stage, session.facts())
+
+
+def _complete(stage: Stage, facts: BackendFacts) -> None:
     expect("name", facts.backend, stage.backend.name)
     if not facts.boundary:
         raise ConformanceFailure("the facts do not say what stands between the code and the host")
