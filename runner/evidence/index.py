@@ -99,9 +99,14 @@ class Index:
         self._open.close()
 
     @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
-        """All or nothing, and lasting once this returns. Raises UsageError, SetupError."""
+    def transaction(self, *, lasting: bool = True) -> Iterator[sqlite3.Connection]:
+        """All or nothing; no kill can take it back, and if it is ``lasting``, no loss of power either.
+
+        What is not lasting comes to the disk with the next one that is, and its loss is repaired: it costs no wait
+        for the disk. Raises UsageError, SetupError.
+        """
         with store_errors(self.root):
+            self._open.execute(f"PRAGMA synchronous={'FULL' if lasting else 'NORMAL'}")
             self._open.execute("BEGIN IMMEDIATE")
             try:
                 yield self._open
@@ -111,8 +116,8 @@ class Index:
                     self._open.execute("ROLLBACK")
 
     def register(self, opening: Opening, events: Sequence[Event] = ()) -> None:
-        """A replay begins, with the first events of its log."""
-        with self.transaction() as connection:
+        """A replay begins, with the first events of its log. Nothing that could be lost has happened yet."""
+        with self.transaction(lasting=False) as connection:
             connection.execute(_REGISTER, opening)
             _append(connection, events)
 
@@ -122,8 +127,8 @@ class Index:
             _append(connection, (event,))
 
     def finish(self, run_id: str, closing: Closing) -> None:
-        """The evidence is in its place."""
-        with self.transaction() as connection:
+        """The evidence is in its place. Were this lost, the last event would tell it again."""
+        with self.transaction(lasting=False) as connection:
             connection.execute(_FINISH, (*closing, run_id))
 
     def end(self, run_id: str, state: str, moment: str) -> None:

@@ -118,5 +118,5 @@ def _remove_files(index: Index, run_id: str, place: Path | None) -> None:
     if place is not None:
         os.rename(place, doomed)
     wipe_directory(doomed)
-    with index.transaction() as connection:
+    with index.transaction(lasting=False) as connection:
         connection.execute("UPDATE removals SET files_gone = 1 WHERE run_id = ?", (run_id,))

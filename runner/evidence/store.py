@@ -21,7 +21,6 @@ from typing import Any, Self
 from runner.errors import Interrupted, RunnerError
 from runner.evidence.database import store_root
 from runner.evidence.events import START, Event, EventKind
-from runner.evidence.files import write_atomically
 from runner.evidence.gathering import Gathering
 from runner.evidence.index import Closing, Index, Opening
 from runner.evidence.mask import Masker
@@ -90,7 +89,6 @@ class RunDirectory:
     def begin(self, *events: tuple[EventKind, Mapping[str, Any]]) -> None:
         """Enter the replay in the index, with its first events, before anything runs. Raises RunnerError."""
         made = [self._next(kind, data) for kind, data in events]
-        self._files.sync()
         self._index.register(self._opening, made)
 
     def keep(self, observation: Observation) -> Observation:
@@ -135,10 +133,10 @@ class RunDirectory:
         result = self._masked(result)
         event = self._next("replay.judged", {"verdict": result.verdict, "exit_code": result.exit_code,
                                              "reasons": list(result.reasons),
-                                             "result_sha256": result.core_sha256()}, lasting=True)
+                                             "result_sha256": result.core_sha256()})
         result = result.model_copy(update={"events": self._log})
         raw = (result.to_json(indent=2) + "\n").encode()
-        write_atomically(self._files.partial / "result.json", raw)
+        self._files.write("result.json", raw)
         self._files.sync()
         closing = self._closing_of(result, raw)
         self._index.append(event)
@@ -146,11 +144,11 @@ class RunDirectory:
         self._put_in_place(closing)
         return result
 
-    def _next(self, kind: EventKind, data: Mapping[str, Any], *, lasting: bool = False) -> Event:
+    def _next(self, kind: EventKind, data: Mapping[str, Any]) -> Event:
         """The next event, in the log of the directory. Only the index makes it a fact."""
         event = Event(self._opening.run_id, self._log.count + 1, now(), kind, self._masker.document(dict(data)),
                       self._log.head)
-        self._files.append(_LOG, event.line() + b"\n", lasting=lasting)
+        self._files.append(_LOG, event.line() + b"\n")
         self._log = EventsRecord(count=event.seq, head=event.digest())
         return event
 

@@ -35,7 +35,7 @@ MOMENTS = {
     "closing the group": f"{DOCKER}.group:Group.close",
     "removing what is left": f"{DOCKER}.session:remove_session",
     "checking the payload again": "runner.controller.replay:check_unchanged",
-    "writing the result": "runner.evidence.store:write_atomically",
+    "writing the result": "runner.evidence.store:RunDirectory.finish",
 }
 DRIVER = str(Path(__file__).with_name("interrupting.py"))
 
