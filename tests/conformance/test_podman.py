@@ -21,6 +21,8 @@ from runner.payload.seal import seal
 from runner.sandbox.backends.conformance import BEHAVIOURS, Behaviour, check
 from runner.sandbox.backends.conformance.kit import Stage, sh
 from runner.sandbox.backends.docker import podman as dialect
+from runner.sandbox.backends.docker.attach import Attachment
+from runner.sandbox.backends.docker.container import Container
 from runner.sandbox.backends.docker.facts import PODMAN_DIFFERENCES, probe_engine
 from runner.sandbox.exit import Cause
 
@@ -90,6 +92,19 @@ def test_hosts_variables_folders_and_process_limit_differ_as_declared(stage: Sta
     assert lines[lines.index("/run:"):lines.index("/run:") + 4] == ["/run:", "", "/var/tmp:", "32768"]
     assert said.stderr.kept.count(b"Read-only file system") == 3
     assert lines[-1].split()[1] == str(stage.subject.policy.tmp.inodes)
+
+
+def test_a_workload_waits_for_a_steward_that_starts_late(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The volume with the init is filled by the steward's start: whoever came first would find it empty."""
+    start = Container.start
+
+    def late(container: Container) -> Attachment:
+        if "steward" in container._spec.name:
+            threading.Event().wait(2)
+        return start(container)
+
+    monkeypatch.setattr(Container, "start", late)
+    assert stage.run(sh("exit 5")).status.returncode == 5
 
 
 def test_a_profile_that_it_cannot_read_is_refused(stage: Stage, monkeypatch: pytest.MonkeyPatch,
