@@ -89,3 +89,11 @@ def test_an_answer_is_shown_with_its_explanation():
     error.__cause__.__cause__ = OSError("below")
     with pytest.raises(EngineUnavailable, match="to an HTTPS server"), engine_errors("do it"):
         raise error
+
+
+def test_a_fault_that_was_there_before_is_not_taken_for_the_cause():
+    """As it happens while cleaning up after somebody else's fault."""
+    error = requests.exceptions.ConnectionError("refused")
+    error.__context__ = ValueError("of somebody else")
+    with pytest.raises(EngineUnavailable, match=r": refused$"), engine_errors("do it"):
+        raise error

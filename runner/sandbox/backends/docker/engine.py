@@ -25,6 +25,7 @@ _ABSENCE_SECONDS = 1.0
 _GONE = (requests.exceptions.ConnectionError, requests.exceptions.Timeout, urllib3.exceptions.ProtocolError,
          ConnectionError, TimeoutError)
 _FIX = "start it (for example `systemctl start docker`), or set DOCKER_HOST; `runner doctor` tells more"
+_TLS_FIX = "DOCKER_CERT_PATH names the folder of ca.pem, cert.pem and key.pem; docs/engines.md says what each must be"
 
 
 def connect(max_pool: int = 32) -> docker.APIClient:
@@ -71,31 +72,36 @@ def engine_errors(doing: str) -> Iterator[None]:
         raise SetupError(f"the engine refused to {doing}: {explanation}",
                          hint="`runner doctor` checks the engine") from error
     except _GONE as error:
-        raise EngineUnavailable(f"the engine went away while we tried to {doing}: {_brief(error)}",
-                                hint=_FIX) from error
+        raise _unavailable(f"the engine went away while we tried to {doing}", error) from error
     except DockerException as error:
-        raise EngineUnavailable(f"no engine answers: {_brief(error)}", hint=_FIX) from error
+        raise _unavailable("no engine answers", error) from error
     except OSError as error:
-        raise EngineUnavailable(f"the connection to the engine broke while we tried to {doing}: {_brief(error)}",
-                                hint=_FIX) from error
+        raise _unavailable(f"the connection to the engine broke while we tried to {doing}", error) from error
 
 
-def _brief(error: BaseException) -> str:
-    """What is at the bottom of it: three libraries wrap a fault, each in words of its own. An answer is the bottom."""
-    cause = error
-    while not isinstance(cause, APIError) and (below := _below(cause)) is not None:
-        cause = below
+def _unavailable(what: str, error: BaseException) -> EngineUnavailable:
+    cause = _bottom(error)
     said = printable(str(cause) or type(cause).__name__)[:200]
     if isinstance(cause, ssl.SSLCertVerificationError):
-        return f"its certificate is not one that our ca.pem vouches for: {said}"
+        return EngineUnavailable(f"{what}: its certificate is not one that our ca.pem vouches for: {said}",
+                                 hint=_TLS_FIX)
     if isinstance(cause, ssl.SSLError):
-        return f"TLS failed, and it must know the authority of our cert.pem: {said}"
-    return said
+        return EngineUnavailable(f"{what}: TLS failed, and it must know the authority of our cert.pem: {said}",
+                                 hint=_TLS_FIX)
+    return EngineUnavailable(f"{what}: {said}", hint=_FIX)
 
 
-def _below(error: BaseException) -> BaseException | None:
-    wrapped = next((part for part in error.args if isinstance(part, BaseException)), None)
-    return error.__cause__ or error.__context__ or wrapped
+def _bottom(error: BaseException) -> BaseException:
+    """Three libraries wrap a fault, each in words of its own. An answer of the engine is the bottom, and so is a fault
+    of anybody else, met on the way here.
+    """
+    while not isinstance(error, APIError):
+        wrapped = next((part for part in error.args if isinstance(part, BaseException)), None)
+        below = error.__cause__ or wrapped or (None if error.__suppress_context__ else error.__context__)
+        if not isinstance(below, (OSError, DockerException, urllib3.exceptions.HTTPError)):
+            break
+        error = below
+    return error
 
 
 def retrying(seconds: float) -> Retrying:
