@@ -20,6 +20,9 @@ from runner.errors import SetupError, UsageError, printable
 MIGRATIONS = ("0001_runs.sql", "0002_events.sql", "0003_removals.sql")
 HINT = "set RUNNER_STORE to a directory of yours"
 _FOLDER = Path(__file__).with_name("migrations")
+_OLDEST_SQLITE = (3, 37)
+"""The first with STRICT tables."""
+
 _BUSY_SECONDS = 60.0
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _PRIVATE = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -41,6 +44,9 @@ def open_database(root: Path, migrations: tuple[str, ...] = MIGRATIONS) -> sqlit
 
     Raises UsageError when the place cannot be a store of ours or its schema is newer, SetupError when it fails.
     """
+    if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
+        raise SetupError(f"this Python has SQLite {sqlite3.sqlite_version}; the store needs "
+                         f"{'.'.join(map(str, _OLDEST_SQLITE))}", hint="use a newer build of Python")
     with store_errors(root):
         make_root(root)
         known = _check_files(root)
