@@ -33,9 +33,11 @@ from runner.sandbox.policy import Policy, load_policy, tighten
 from runner.workloads.command import CommandWorkload
 
 MIB = 1 << 20
-TIMEOUT = 20.0
 RUNTIME = os.environ.get("SANDBOX_RUNNER_TEST_RUNTIME")
 """The engine's runtime that the attacks are to run under; unset: its default, with the kernel shared."""
+
+TIMEOUT = 20.0 if RUNTIME is None else 60.0
+"""Seconds for a run that is to end by itself."""
 
 _ROOM: dict[str, Any] = ({"memory": "192MiB", "pids": 64} if RUNTIME is None
                          # A kernel of its own needs memory and threads for itself.
