@@ -148,7 +148,9 @@ def _running(place: Path, command: Sequence[str]) -> Iterator[OtherEngine]:
     own = {"PATH": _PATH, "HOME": f"{place}/home", "XDG_RUNTIME_DIR": f"{place}/exec", "USER": USER,
            "CONTAINERS_CONF": f"{place}/containers.conf", "CONTAINERS_STORAGE_CONF": f"{place}/storage.conf"}
     with open(place / "log", "ab") as log:
-        process = subprocess.Popen([*_NAMESPACES, *command], env=own, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        # Podman's monitor leaves a file named oom wherever it was started: that is why podman knows of no memory kill.
+        process = subprocess.Popen([*_NAMESPACES, *command], cwd=place / "exec", env=own, stdin=subprocess.DEVNULL,
+                                   stdout=log, stderr=log)
     try:
         _wait_until_it_answers(process, place, env)
         yield OtherEngine(place, process, env)
