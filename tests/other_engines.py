@@ -29,7 +29,8 @@ _CGROUPS = Path("/sys/fs/cgroup")
 _NAMESPACES = ("unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
 _FILES = ('for file in hosts passwd group subuid subgid; do mount --bind "$0/$file" "/etc/$file"; done; '
           'exec "$@"')
-_ROOTLESS = ("setpriv", "--reuid", str(UID), "--regid", str(UID), "--clear-groups")
+# A change of user makes the kernel forget --kill-child.
+_ROOTLESS = ("setpriv", "--reuid", str(UID), "--regid", str(UID), "--clear-groups", "--pdeathsig", "keep")
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
