@@ -59,16 +59,21 @@ def open_database(root: Path, migrations: tuple[str, ...] = MIGRATIONS) -> sqlit
 
 
 def make_root(root: Path) -> None:
-    """The store's directory: ours, private, no link, and invisible to git. Raises UsageError, OSError."""
+    """The store's directory: private if it is new, else ours and writable by nobody else; no link.
+
+    A new or empty one becomes invisible to git. What was there already keeps its mode and gets no such file, since
+    a mistyped RUNNER_STORE may name any directory of the system. Raises UsageError, OSError.
+    """
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor = _open_root(root)
     try:
         found = os.fstat(descriptor)
         if found.st_uid != os.geteuid():
             raise UsageError(f"{printable(str(root))}: the store belongs to another user", hint=HINT)
-        if found.st_mode & 0o077:
-            os.fchmod(descriptor, 0o700)
-        if not os.path.lexists(root / ".gitignore"):
+        if found.st_mode & 0o022:
+            raise UsageError(f"{printable(str(root))}: others can write to the store's directory",
+                             hint=f"chmod go-w it, or {HINT}")
+        if not os.listdir(descriptor):
             ignore = os.open(".gitignore", _PRIVATE, 0o600, dir_fd=descriptor)
             os.write(ignore, b"*\n")
             os.close(ignore)

@@ -182,11 +182,28 @@ def test_a_migration_that_fails_changes_nothing(root, tmp_path, monkeypatch):
 
 
 def test_a_store_is_private_and_unseen_by_git(root):
-    (root.parent / "store").mkdir(mode=0o755)
     Index(root).__exit__()
     assert (root / ".gitignore").read_text() == "*\n"
     assert stat.S_IMODE(root.stat().st_mode) == 0o700
     assert {stat.S_IMODE(path.stat().st_mode) for path in root.iterdir()} == {0o600}
+
+
+def test_a_directory_that_was_there_keeps_its_mode_and_is_seen_by_git(root):
+    root.mkdir(mode=0o755)
+    (root / "theirs").touch()
+    Index(root).__exit__()
+    assert stat.S_IMODE(root.stat().st_mode) == 0o755
+    assert not (root / ".gitignore").exists()
+
+
+@pytest.mark.parametrize("mode", [0o775, 0o777, 0o1777])
+def test_a_directory_that_others_can_write_to_is_no_store(root, mode):
+    root.mkdir()
+    root.chmod(mode)
+    with pytest.raises(UsageError, match="others can write"):
+        Index(root)
+    assert stat.S_IMODE(root.stat().st_mode) == mode
+    assert list(root.iterdir()) == []
 
 
 def test_what_is_told_waits_for_the_disk_and_what_can_be_told_again_does_not(index):
