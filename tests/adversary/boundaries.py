@@ -113,6 +113,7 @@ GVISOR: Mapping[str, Other] = {
     "test_terminal_is_not_to_be_had": Other("EIO", "Other answers"),
     # How much of an attack is tried: the same in less time
     "test_flood_of_queued_signals_kills_nobody": Other(2_000, "Time"),
+    "test_cpu_of_many_spinners_is_one_core": Other(8, "Time"),
     "test_volume_filled_to_the_brim_run_after_run": Other(3, "Time"),
     "test_memory_of_the_controller_is_flat": Other(64, "Time"),
     "test_silence_longer_than_the_engine_client_waits_ends_nothing": Other(5, "Time"),

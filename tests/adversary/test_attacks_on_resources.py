@@ -208,15 +208,15 @@ def test_program_that_never_ends_is_ended() -> None:
 
 def test_cpu_of_many_spinners_is_one_core() -> None:
     """Row 15: thirty processes that spin get the policy's one core together, not one each."""
-    seen = attack_with("""
+    seen = attack_with(f"""
         import os, time
         end = time.monotonic() + 2
-        for _ in range(30):
+        for _ in range({here(30)}):
             if os.fork() == 0:
                 while time.monotonic() < end:
                     pass
                 os._exit(0)
-        for _ in range(30):
+        for _ in range({here(30)}):
             os.wait()
         print(0)
         """)
