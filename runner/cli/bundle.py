@@ -38,13 +38,14 @@ def pack(report: str, payload: str, output: str, policy: str) -> None:
     Exit code: 0 packed; 2 the report is not about this payload, or either cannot be read.
     """
     from runner.bundle.pack import pack as pack_bundle  # start-up time: these and what they load
-    from runner.evidence.files import check_destination
+    from runner.evidence.files import check_destination, check_outside
     from runner.payload.seal import seal
     from runner.sources.reading import read_report
 
     with ending(as_json=False):
         limits = _limits(policy)
         check_destination(output)
+        check_outside(output, payload, "write it elsewhere with -o")
         sealed = seal(payload, limits)
         size = pack_bundle(read_report(report), sealed, output, report_path=report)
         click.echo(f"packed       {printable(output)}, {size} bytes\n"

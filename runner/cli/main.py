@@ -5,6 +5,7 @@ Subcommands are imported only when they are used, so that ``--help`` costs littl
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -36,6 +37,7 @@ _COMMANDS = {
 }
 
 
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 _CONFIGURABLE = frozenset({"record", "replay"})
 
 
@@ -83,6 +85,17 @@ def main(argv: list[str] | None = None) -> Any:
     """Entry point; always ends in SystemExit."""
     arguments = sys.argv[1:] if argv is None else argv
     try:
+        _run(arguments)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output has gone; nobody is left to tell
+        sys.exit(ExitCode.OK)
+    except OSError as error:
+        _full_output(error, arguments)
+
+
+def _run(arguments: list[str]) -> None:
+    """Run a command and tell what went wrong. Raises OSError when there is nowhere to tell it."""
+    try:
         code = cli.main(args=arguments, prog_name="runner", standalone_mode=False)
         sys.exit(code if isinstance(code, int) else ExitCode.OK)
     except RunnerError as error:
@@ -96,9 +109,8 @@ def main(argv: list[str] | None = None) -> Any:
         sys.exit(ExitCode.NOTHING_JUDGED)
     except click.ClickException as error:
         _usage_error(error, arguments)
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output has gone; nobody is left to tell
-        sys.exit(ExitCode.OK)
+    except OSError:
+        raise
     except Exception as error:  # noqa: BLE001 - a bug of ours, yet no traceback reaches a user
         _internal_error(error, arguments)
 
@@ -107,6 +119,13 @@ def _report(error: RunnerError, arguments: list[str]) -> None:
     from runner.cli.outcome import fail  # start-up time: only needed when something is wrong
 
     fail(error, as_json="--json" in arguments)
+
+
+def _full_output(error: OSError, arguments: list[str]) -> None:
+    """Files that we write have names in their errors and are told of where they are written; a stream has none."""
+    if error.filename is not None or error.errno not in _NO_ROOM:
+        _internal_error(error, arguments)
+    _report(UsageError(f"the output cannot be written: {error.strerror}", hint="make room, or send it elsewhere"), [])
 
 
 def _internal_error(error: Exception, arguments: list[str]) -> None:
@@ -119,5 +138,5 @@ def _internal_error(error: Exception, arguments: list[str]) -> None:
 def _usage_error(error: click.ClickException, arguments: list[str]) -> None:
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "runner"
-    _report(UsageError(error.format_message().replace("\n", " "), hint=f"`{path} --help` shows the options"),
+    _report(UsageError(" ".join(error.format_message().split()), hint=f"`{path} --help` shows the options"),
             arguments)

@@ -16,7 +16,7 @@ from runner.cli.verbose import telling, verbose_option
 from runner.controller.record import Recording, RecordRequest, record
 from runner.controller.write import write_report
 from runner.errors import ExitCode, UsageError, printable
-from runner.evidence.files import check_destination
+from runner.evidence.files import check_destination, check_outside
 from runner.oracles.contract import Contract
 from runner.oracles.signature.learn import SignatureKind
 from runner.sandbox.sizes import parse_size
@@ -65,6 +65,7 @@ def command(text: str, argv: bool, cwd: str, artifacts: tuple[str, ...],
             limits=RequestedLimits(memory=_size(memory)),
             fixed_env=_REPOMIN_ENV if form == "repomin" else (), **options)
         check_destination(output)
+        check_outside(output, request.payload, "write it elsewhere with -o")
         if request.backend == "host":
             click.echo("runner: WARNING: running on this host, outside any sandbox", err=True)
         with telling(verbose=verbose), RunProgress(request.runs, quiet=quiet, plain=verbose) as progress:

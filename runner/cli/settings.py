@@ -15,8 +15,9 @@ from runner.errors import UsageError, printable
 _BY_VARIABLE = frozenset({"runs", "jobs", "timeout", "policy", "out", "quiet", "backend"})
 _BY_FILE = frozenset({"runs", "jobs", "policy", "quiet"})
 _FOREIGN = frozenset({"ALLOW_RUNASROOT", "ARCH", "DEBUG", "ENVIRONMENT", "NAME", "OS", "PERFLOG", "TEMP", "TOOL_CACHE",
-                      "TRACKING_ID", "USER", "WORKSPACE"})
-"""Variables with our prefix that GitHub's own runner sets in every job."""
+                      "TRACKING_ID", "USER", "WORKSPACE",
+                      "AFTER_SCRIPT_TIMEOUT", "SCRIPT_TIMEOUT", "TEMP_PROJECT_DIR"})
+"""Variables with our prefix that the runners of GitHub and, in the last line, of GitLab know in a job."""
 
 _STORE = "STORE"
 """No default of an option: the store reads it, for every command (:mod:`runner.evidence.database`)."""

@@ -20,6 +20,8 @@ from runner.controller.observe import RunsCut, observe
 from runner.controller.sealing import seal_for, working_copy
 from runner.controller.settle import Settled, wanted_image
 from runner.errors import Interrupted, PayloadChanged, RunnerError
+from runner.evidence.database import store_root
+from runner.evidence.files import check_outside
 from runner.evidence.mask import Masker
 from runner.evidence.observation import Observation
 from runner.evidence.result import Result
@@ -54,6 +56,7 @@ def replay(settled: Settled, *, out: Path | None = None, progress: Progress = la
     runs that were finished.
     """
     started, run_id = datetime.now(UTC), new_run_id()
+    place = _checked_place(settled, run_id, out)
     with ExitStack() as stack:
         matcher = stack.enter_context(Matcher(settled.case.contract.match, _matching_budget(settled)))
         matcher.compile_check()
@@ -64,7 +67,7 @@ def replay(settled: Settled, *, out: Path | None = None, progress: Progress = la
         warnings += tuple(_shared_kernel(settled))
         image = backend.resolve_image(wanted_image(settled) or settled.case.execution.image)
         sealed, match = seal_for(settled)
-        opening = opening_of(settled, run_id, started, place_of_run(run_id, out))
+        opening = opening_of(settled, run_id, started, place)
         directory = stack.enter_context(RunDirectory(opening, Masker(settled.env)))
         directory.write("manifest.txt", sealed.manifest.render(exact=True))
         directory.begin(("replay.started", started_record(settled, image)),
@@ -76,6 +79,16 @@ def replay(settled: Settled, *, out: Path | None = None, progress: Progress = la
                                                match=match, judged=tuple(gathering.judged)), fault)
         result = directory.finish(result_of(settled, findings, run_id, started, datetime.now(UTC), warnings))
         return Replayed(result, directory.path, fault)
+
+
+def _checked_place(settled: Settled, run_id: str, out: Path | None) -> Path:
+    """Where the evidence goes: never into the payload that is being judged. Raises UsageError."""
+    place = place_of_run(run_id, out)
+    if settled.request.payload is not None:
+        check_outside(place, settled.request.payload, "choose a place outside with --out")
+        check_outside(store_root(), settled.request.payload,
+                      "call runner from outside the payload, or set RUNNER_STORE to a directory elsewhere")
+    return place
 
 
 class _Gathering:

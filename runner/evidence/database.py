@@ -19,6 +19,7 @@ from runner.errors import SetupError, UsageError, printable
 
 MIGRATIONS = ("0001_runs.sql", "0002_events.sql", "0003_removals.sql")
 HINT = "set RUNNER_STORE to a directory of yours"
+_NO_DIRECTORY = "the store is a link or no directory"
 _FOLDER = Path(__file__).with_name("migrations")
 _OLDEST_SQLITE = (3, 37)
 """The first with STRICT tables."""
@@ -35,7 +36,9 @@ def store_root() -> Path:
 
 
 def is_store(root: Path) -> bool:
-    """Whether there is a store at all; nothing is made."""
+    """Whether there is a store at all; nothing is made. Raises UsageError where only something else can be."""
+    if os.path.lexists(root) and not root.is_dir():
+        raise UsageError(f"{printable(str(root))}: {_NO_DIRECTORY}", hint=HINT)
     return os.path.lexists(root / "index.db")
 
 
@@ -64,7 +67,8 @@ def make_root(root: Path) -> None:
     A new or empty one becomes invisible to git. What was there already keeps its mode and gets no such file, since
     a mistyped RUNNER_STORE may name any directory of the system. Raises UsageError, OSError.
     """
-    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not os.path.lexists(root):
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor = _open_root(root)
     try:
         found = os.fstat(descriptor)
@@ -109,7 +113,7 @@ def _open_root(root: Path) -> int:
     try:
         return os.open(root, _DIRECTORY)
     except NotADirectoryError:
-        raise UsageError(f"{printable(str(root))}: the store is a link or no directory", hint=HINT) from None
+        raise UsageError(f"{printable(str(root))}: {_NO_DIRECTORY}", hint=HINT) from None
 
 
 def _check_files(root: Path) -> bool:

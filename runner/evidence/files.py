@@ -72,6 +72,14 @@ def check_destination(path: str | os.PathLike[str]) -> None:
         raise UsageError(f"{name}: exists and is not a regular file")
 
 
+def check_outside(path: str | os.PathLike[str], payload: str | os.PathLike[str], hint: str) -> None:
+    """Whether a place is not in a payload, which would be another one with what is written there. Raises UsageError."""
+    place, tree = os.path.realpath(path), os.path.realpath(payload)
+    if os.path.commonpath((place, tree)) == tree:
+        raise UsageError(f"{printable(os.fspath(path))}: lies in the payload, which would be another one then",
+                         hint=hint)
+
+
 def _create(temporary: str, name: str) -> int:
     try:
         return os.open(temporary, _FLAGS, 0o600)

@@ -22,7 +22,8 @@ _MIN_RSA_BITS = 2048
 _RSA_SCHEMES = ("rsassa-pss-sha256", "rsa-pkcs1v15-sha256")
 _LABEL = re.compile(rb"-----BEGIN ([A-Z0-9 ]{1,40})-----")
 _KINDS = "ed25519, ECDSA on P-256, or RSA of at least 2048 bits"
-_MAKE = "make one with `openssl genpkey -algorithm ed25519 -out key.pem`"
+_MAKE = ("make one with `openssl genpkey -algorithm ed25519 -out key.pem`; "
+         "`openssl pkey -in key.pem -pubout -out key.pub` writes its public one")
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ def test_a_file_cannot_name_a_policy_file(tmp_path, policy):
 def test_a_hosted_ci_job_is_not_a_mistake(tmp_path):
     hosted = {"RUNNER_OS": "Linux", "RUNNER_TEMP": "/t", "RUNNER_DEBUG": "1", "RUNNER_NAME": "x"}
     assert settings(hosted, tmp_path) == {}
+    assert settings({"RUNNER_TEMP_PROJECT_DIR": "/builds/p.tmp", "RUNNER_SCRIPT_TIMEOUT": "15m"}, tmp_path) == {}
 
 
 def test_the_store_is_no_option(tmp_path):

@@ -15,6 +15,7 @@ from runner.evidence.index import STATES, VERDICTS, Index, Row
 
 _COLUMNS = "run_id, coalesce(verdict, state), coalesce(passes, '-') || '/' || runs, started, backend, command"
 _WIDE = 100
+_MOST = 1_000_000_000
 
 
 @click.command("list")
@@ -22,7 +23,7 @@ _WIDE = 100
 @click.option("--verdict", type=click.Choice(VERDICTS), help="Only finished ones with this verdict.")
 @click.option("--report", metavar="TEXT", help="Only those with TEXT in the report's path or digest.")
 @click.option("--since", metavar="DATE|AGE", help="Only those begun at or after a date (UTC), or within 7d, 12h…")
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the newest N.")
+@click.option("--limit", type=click.IntRange(1, _MOST), metavar="N", help="Only the newest N.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything that the index knows, as JSON.")
 def list_command(as_json: bool, limit: int | None, **wanted: str | None) -> None:
     """List the replays of this store, newest first.
