@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -15,11 +16,21 @@ import click
 from runner.errors import ExitCode, Interrupted, RunnerError, printable
 
 
+def tell(text: str) -> None:
+    """Print. A reader that has gone changes neither the work nor the exit code: 1 would say `not reproduced`."""
+    try:
+        click.echo(text)
+    except BrokenPipeError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())  # what is still buffered is written at the end of the process
+        os.close(nowhere)
+
+
 def fail(error: RunnerError, *, as_json: bool) -> NoReturn:
     """Say what is wrong, where and what to do, and leave with the error's exit code."""
     if as_json:
-        click.echo(json.dumps({"ok": False, "reproduced": False, "error": error.message, "code": error.code,
-                               "hint": error.hint}, sort_keys=True))
+        tell(json.dumps({"ok": False, "reproduced": False, "error": error.message, "code": error.code,
+                         "hint": error.hint}, sort_keys=True))
     else:
         click.echo(f"runner: {printable(error.message)}" + (f" ({printable(error.hint)})" if error.hint else ""),
                    err=True)

@@ -10,7 +10,7 @@ import click
 
 from runner.cli.ci import write_summary
 from runner.cli.completing import directories, files, policies
-from runner.cli.outcome import ending, leave
+from runner.cli.outcome import ending, leave, tell
 from runner.cli.page import page_writer
 from runner.cli.progress import RunProgress
 from runner.cli.terminal import VERDICT_COLOURS, colours, painted
@@ -73,10 +73,10 @@ def command(report: str, payload: str | None, yes: bool, out: Path | None, as_js
 
 def _print(done: Replayed, *, as_json: bool, colour: bool) -> None:
     if as_json:
-        click.echo(done.result.to_json())
+        tell(done.result.to_json())
         return
     headline, rest = render_text(done.result, str(done.directory)).split("\n", 1)
-    click.echo(f"{painted(headline, VERDICT_COLOURS[done.result.verdict], on=colour)}\n{rest}")
+    tell(f"{painted(headline, VERDICT_COLOURS[done.result.verdict], on=colour)}\n{rest}")
 
 
 def _plan_text(settled: Settled) -> str:

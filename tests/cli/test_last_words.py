@@ -6,6 +6,9 @@ import sys
 
 import pytest
 
+from runner.payload.seal import DEFAULT_LIMITS, seal
+from tests.bundles import report_of
+
 
 def runner(*words, **options):
     return subprocess.run([sys.executable, "-m", "runner", *words], stderr=subprocess.PIPE, text=True, check=False,
@@ -39,3 +42,28 @@ def test_a_file_in_the_place_of_the_store_is_named(tmp_path):
         done = runner("runs", "list", stdout=subprocess.PIPE, env={**os.environ, "RUNNER_STORE": str(place)})
         assert (done.returncode, done.stdout) == (2, "")
         assert f"{place}: the store is a link or no directory" in done.stderr
+
+
+@pytest.mark.parametrize(("ending", "code"), [(7, 0), (0, 1)])
+def test_a_reader_that_has_gone_changes_no_verdict(tmp_path, ending, code):
+    payload = tmp_path / "p"
+    payload.mkdir()
+    report = report_of(seal(payload, DEFAULT_LIMITS), command=f"echo LEDGER_MISMATCH; exit {ending}")
+    (tmp_path / "r.json").write_bytes(report)
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = runner("replay", str(tmp_path / "r.json"), "--payload", str(payload), "--backend", "host", "--yes",
+                  "--quiet",
+                  "--out", str(tmp_path / "out"), stdout=writer,
+                  env={**os.environ, "RUNNER_STORE": str(tmp_path / "store")})
+    os.close(writer)
+    assert done.returncode == code, done.stderr
+    assert (tmp_path / "out" / "report.html").exists()
+
+
+def test_nor_an_error(tmp_path):
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = runner("report", "validate", str(tmp_path / "none"), "--json", stdout=writer)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (2, "")
