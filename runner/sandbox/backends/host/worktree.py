@@ -9,6 +9,7 @@ from typing import NamedTuple
 from runner.errors import PayloadChanged, SeedMismatch, SetupError, printable
 from runner.evidence.observation import Workspace
 from runner.payload.access import Thaw
+from runner.payload.chunks import ExactReader
 from runner.payload.copy import unpack, wipe
 from runner.payload.fingerprint import Fingerprint, Manifest, diff
 from runner.payload.hashing import read_files
@@ -16,7 +17,6 @@ from runner.payload.seal import SealedPayload
 from runner.payload.tree import Caps, Found, Problem, walk
 from runner.sandbox.backends.base import Aftermath, Plan
 from runner.sandbox.backends.host.artifacts import take
-from runner.payload.chunks import ExactReader
 
 _DEPTH = 256
 _NAME = 255
