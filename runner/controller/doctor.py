@@ -57,5 +57,5 @@ def builder() -> Finding:
 
 
 def _existing(place: Path) -> Path:
-    """The directory itself, or the nearest one above it that is there."""
-    return next(each for each in (place.absolute(), *place.absolute().parents) if each.is_dir())
+    """The directory itself, or the nearest one above it that is there for all we may see."""
+    return next(each for each in (place.absolute(), *place.absolute().parents) if os.path.isdir(each))

@@ -36,10 +36,16 @@ def store_root() -> Path:
 
 
 def is_store(root: Path) -> bool:
-    """Whether there is a store at all; nothing is made. Raises UsageError where only something else can be."""
-    if os.path.lexists(root) and not root.is_dir():
+    """Whether there is a store at all; nothing is made. Raises UsageError where none can be, or none can be seen."""
+    if os.path.lexists(root) and not os.path.isdir(root):
         raise UsageError(f"{printable(str(root))}: {_NO_DIRECTORY}", hint=HINT)
-    return os.path.lexists(root / "index.db")
+    try:
+        os.lstat(root / "index.db")
+    except PermissionError as error:
+        raise UsageError(f"{printable(str(root))}: the store cannot be used: {error.strerror}", hint=HINT) from None
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def open_database(root: Path, migrations: tuple[str, ...] = MIGRATIONS) -> sqlite3.Connection:

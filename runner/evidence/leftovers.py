@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from runner.errors import UsageError, printable
 from runner.payload.copy import wipe
 
 HOST_PREFIX = "sandbox-runner-host-"
@@ -40,6 +41,7 @@ def sweep_directories(temporary: Path, runs: Path, grace: float) -> tuple[str, .
     """Remove what nobody holds: copies of host runs in ``temporary``, unfinished evidence in ``runs``.
 
     Only directories of this user, by exact name pattern, untouched for ``grace`` seconds. Returns their paths.
+    Raises UsageError.
     """
     copies = [str(path) for path in _named(temporary, HOST_PREFIX, "") if _remove_abandoned(path, grace)]
     return (*copies, *sweep_partial(runs, grace))
@@ -71,9 +73,14 @@ def wipe_directory(path: Path) -> None:
 
 
 def _named(folder: Path, prefix: str, suffix: str) -> Iterator[Path]:
-    if folder.is_dir():
-        yield from (path for path in sorted(folder.iterdir())
-                    if path.name.startswith(prefix) and path.name.endswith(suffix))
+    try:
+        found = sorted(folder.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        shown = printable(str(folder))
+        raise UsageError(f"{shown}: cannot be searched for what was left: {error.strerror}") from None
+    yield from (path for path in found if path.name.startswith(prefix) and path.name.endswith(suffix))
 
 
 def _remove_abandoned(path: Path, grace: float, *, spare_judged: bool = False) -> bool:

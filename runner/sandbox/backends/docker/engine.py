@@ -25,6 +25,8 @@ _ABSENCE_SECONDS = 1.0
 _GONE = (requests.exceptions.ConnectionError, requests.exceptions.Timeout, urllib3.exceptions.ProtocolError,
          ConnectionError, TimeoutError)
 _FIX = "start it (for example `systemctl start docker`), or set DOCKER_HOST; `runner doctor` tells more"
+_ACCESS_FIX = ("let this user use the engine's socket (often by the group `docker`, which is as good as root), or set "
+               "DOCKER_HOST to an engine of this user's")
 _TLS_FIX = "DOCKER_CERT_PATH names the folder of ca.pem, cert.pem and key.pem; docs/engines.md says what each must be"
 
 
@@ -88,7 +90,7 @@ def _unavailable(what: str, error: BaseException) -> EngineUnavailable:
     if isinstance(cause, ssl.SSLError):
         return EngineUnavailable(f"{what}: TLS failed, and it must know the authority of our cert.pem: {said}",
                                  hint=_TLS_FIX)
-    return EngineUnavailable(f"{what}: {said}", hint=_FIX)
+    return EngineUnavailable(f"{what}: {said}", hint=_ACCESS_FIX if isinstance(cause, PermissionError) else _FIX)
 
 
 def _bottom(error: BaseException) -> BaseException:
