@@ -9,6 +9,7 @@ import errno
 import importlib
 import os
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -118,7 +119,13 @@ def _run(arguments: list[str]) -> None:
 def _report(error: RunnerError, arguments: list[str]) -> None:
     from runner.cli.outcome import fail  # start-up time: only needed when something is wrong
 
-    fail(error, as_json="--json" in arguments)
+    fail(error, as_json=_wants_json(arguments))
+
+
+def _wants_json(arguments: list[str]) -> bool:
+    """What click refused has no options, so the words tell. ``export --format json`` is about the export alone."""
+    by_format = "--format=json" in arguments or ("--format", "json") in pairwise(arguments)
+    return "--json" in arguments or (arguments[:1] == ["report"] and by_format)
 
 
 def _full_output(error: OSError, arguments: list[str]) -> None:

@@ -1,5 +1,6 @@
 """What the program says at its edge: output that nobody can take, texts of click, numbers without bounds."""
 
+import json
 import os
 import subprocess
 import sys
@@ -67,3 +68,11 @@ def test_nor_an_error(tmp_path):
     done = runner("report", "validate", str(tmp_path / "none"), "--json", stdout=writer)
     os.close(writer)
     assert (done.returncode, done.stderr) == (2, "")
+
+
+@pytest.mark.parametrize("words", [("show", "--format", "json"), ("diff", "a", "--format=json"),
+                                   ("validate", "--json")])
+def test_a_usage_error_is_json_where_json_is_wanted(words):
+    done = runner("report", *words, "--bogus", stdout=subprocess.PIPE)
+    said = json.loads(done.stdout)
+    assert (done.returncode, done.stderr, said["ok"], said["code"]) == (2, "", False, "usage")
