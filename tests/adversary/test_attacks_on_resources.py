@@ -87,7 +87,7 @@ def test_thread_bomb_is_held() -> None:
 def test_memory_of_the_main_process_is_oom_killed() -> None:
     """Row 16: the engine's flag and the death by signal 9 together are an OOM; the next run is as fresh."""
     for seen in attacks_with("hoard = []\nwhile True: hoard.append(bytearray(1 << 20))", runs=2):
-        assert ending(seen) == ("oom_killed", 137, 9)
+        assert ending(seen) == here(("oom_killed", 137, 9))
         assert within(1, seen.peak_memory, POLICY.memory)
 
 
@@ -105,7 +105,7 @@ def test_memory_of_a_childs_child_under_shell_text() -> None:
     """Row 16: the shell returns 137 for it: a claim, with the OOM beside it, and never an accepted failure."""
     seen, = attack({}, "python3 -c 'x = bytearray(1 << 28).replace(b\"0\", b\"1\")'; exit $?")
     assert (ending(seen), seen.status.signal_hint, seen.status.child_oom) == here((("exited", 137, None), 9, True))
-    assert judged(seen, Contract(137))[:2] == (False, "resource")
+    assert judged(seen, Contract(137))[:2] == (False, here("resource", "judged"))
 
 
 def test_own_137_without_memory_pressure_is_no_oom() -> None:
@@ -127,7 +127,7 @@ def test_memory_in_system_v_segments_is_charged() -> None:
             ctypes.memset(libc.shmat(segment, None, 0), 1, 16 << 20)
         """
     for seen in attacks_with(program, runs=2):
-        assert seen.status.cause == "oom_killed"
+        assert seen.status.cause == here("oom_killed")
 
 
 def test_memory_of_pipes_and_sockets_is_held() -> None:
