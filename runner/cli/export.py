@@ -83,6 +83,7 @@ def verify(file: Path, key: Path, output: Path | None, as_json: bool) -> None:
         keys = read_public_key(key)
         signed = open_signed(_read(file), keys)
         if output is not None:
+            _check_target(output, file)
             _write(output, signed.payload)
         said = attested(signed)
         if as_json:
@@ -111,6 +112,14 @@ def _check_place(output: Path, directory: Path) -> None:
     if output.resolve().is_relative_to(directory.resolve()):
         raise UsageError(f"{printable(str(output))}: lies in the run directory, in which nothing changes",
                          hint="write the export elsewhere")
+
+
+def _check_target(output: Path, source: Path) -> None:
+    """What was verified is not replaced by what it holds, and evidence by nothing."""
+    if output.resolve() == source.resolve():
+        raise UsageError(f"{printable(str(output))}: is the file that was verified", hint="name another one with -o")
+    if all((output.absolute().parent / name).exists() for name in ("result.json", "events.jsonl")):
+        _check_place(output, output.absolute().parent)
 
 
 def _write(output: Path | None, data: bytes) -> None:

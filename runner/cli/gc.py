@@ -10,7 +10,7 @@ import click
 
 from runner.cli.outcome import ending
 from runner.cli.verbose import telling, verbose_option
-from runner.errors import printable
+from runner.errors import UsageError, printable
 from runner.evidence.database import is_store, store_root
 from runner.evidence.leftovers import sweep_directories
 
@@ -29,6 +29,8 @@ def command(grace: float, runs_dir: str | None, as_json: bool, verbose: bool) ->
     from runner.sandbox.backends.docker.sweep import sweep
 
     with ending(as_json=as_json), telling(verbose=verbose):
+        if not grace >= 0:
+            raise UsageError(f"--grace {grace}: expected seconds, 0 or more")
         folders = sweep_directories(Path(tempfile.gettempdir()), Path(runs_dir or store_root() / "runs"), grace)
         folders += _known_to_the_store(grace)
         for name in () if as_json else folders:

@@ -78,6 +78,9 @@ def command(text: str, argv: bool, cwd: str, artifacts: tuple[str, ...],
 def _workload(text: str, argv: bool, cwd: str, artifacts: tuple[str, ...]) -> CommandWorkload:
     if not text.strip() or "\0" in text:
         raise UsageError("--command: is empty or has a NUL", hint="give the command that fails")
+    if not _is_text(text):
+        raise UsageError("--command: is not UTF-8, or this locale does not read it as such",
+                         hint="try again with LC_ALL=C.UTF-8")
     if cwd.startswith("/") or ".." in Path(cwd).parts:
         raise UsageError(f"--cwd {printable(cwd)}: must stay inside the payload")
     if not argv:
@@ -86,6 +89,14 @@ def _workload(text: str, argv: bool, cwd: str, artifacts: tuple[str, ...]) -> Co
         return CommandWorkload(argv=tuple(shlex.split(text)), cwd=cwd, artifacts=artifacts)
     except ValueError as error:
         raise UsageError(f"--command: {error}", hint="check the quotes") from None
+
+
+def _is_text(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _summary(recording: Recording, output: Path) -> str:

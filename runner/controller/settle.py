@@ -68,6 +68,11 @@ def settle(request: ReplayRequest) -> Settled:
     _check_counts(request)
     case = _case(request)
     backend = _backend(request, case)
+    if backend != "host" and request.inherit_env:
+        raise UsageError("--inherit-env needs the host backend: nothing of this process reaches a container",
+                         hint="give single variables with --env NAME=VALUE")
+    if request.docker_image == "":
+        raise UsageError("--docker-image: the name is empty", hint="name a local image")
     if backend == "host" and (request.docker_image is not None or request.docker_network is not None):
         raise UsageError("--docker-image and --docker-network need the docker backend",
                          hint="drop them, or use --backend docker")

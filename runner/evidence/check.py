@@ -51,6 +51,9 @@ def open_evidence(directory: Path) -> Evidence:
     if not directory.is_dir() or directory.is_symlink():
         raise UsageError(f"{printable(str(directory))}: not a run directory",
                          hint="`runner runs list` shows the runs that are there")
+    if not any(os.path.lexists(directory / name) for name in ("result.json", "events.jsonl")):
+        raise UsageError(f"{printable(str(directory))}: not a run directory: it has no result.json",
+                         hint="`runner runs list` shows the runs that are there")
     try:
         return _checked(directory)
     except EvidenceAltered as error:
@@ -184,6 +187,9 @@ def _read(directory: Path, name: str, limit: int) -> bytes:
             if facts.st_size > limit:
                 raise EvidenceAltered(f"{shown} is larger than {limit} bytes")
             return file.read(limit)
+    except PermissionError:
+        raise UsageError(f"{printable(str(directory))}: {shown} is not for this user to read",
+                         hint="ask whoever ran the replay") from None
     except OSError as error:
         raise EvidenceAltered(f"{shown} cannot be read: {error.strerror}") from None
     except ValueError:

@@ -6,6 +6,7 @@ import os
 import shutil
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 from runner.errors import SetupError, UsageError, printable
@@ -35,8 +36,9 @@ class Gathering:
             raise UsageError(f"{name}: exists and is not an empty directory", hint="name a new directory with --out")
         try:
             self.place.parent.mkdir(parents=True, exist_ok=True, mode=_DIRECTORY_MODE)
+            _check_name(self.place)
             sweep_partial(self.place.parent, _GRACE_SECONDS)
-            self.partial.mkdir(mode=_DIRECTORY_MODE)
+            _make(self.partial)
             self._held = hold(self.partial)
         except OSError as error:
             raise UsageError(f"{name}: cannot be made: {error.strerror}", hint="choose a place with --out") from None
@@ -56,8 +58,10 @@ class Gathering:
     def _put(self, name: str, data: bytes, flags: int) -> None:
         target = self.partial / name
         try:
-            target.parent.mkdir(exist_ok=True, mode=_DIRECTORY_MODE)
+            if not target.parent.exists():
+                _make(target.parent)
             with os.fdopen(os.open(target, _FLAGS | flags, _FILE_MODE), "wb") as file:
+                os.fchmod(file.fileno(), _FILE_MODE)  # whatever the umask is
                 file.write(data)
         except OSError as error:
             raise self._failed(error) from None
@@ -85,7 +89,8 @@ class Gathering:
             sync_folder(self.place.parent)
         except OSError as error:
             raise UsageError(f"{printable(str(self.place))}: cannot be written: {error.strerror}",
-                             hint="is something else writing there?") from None
+                             hint=f"is something else writing there? the evidence is in "
+                                  f"{printable(str(self.partial))}") from None
 
     def remove(self) -> None:
         """Remove everything that was gathered."""
@@ -100,6 +105,18 @@ class Gathering:
     def _failed(self, error: OSError) -> SetupError:
         return SetupError(f"the evidence cannot be written to {printable(str(self.place))}: {error.strerror}",
                           hint="make room, or choose another place with --out")
+
+
+def _make(folder: Path) -> None:
+    """A private directory, whatever the umask is."""
+    folder.mkdir(mode=_DIRECTORY_MODE)
+    folder.chmod(_DIRECTORY_MODE)
+
+
+def _check_name(place: Path) -> None:
+    """That the file system can hold such a name, before anything runs. Raises OSError."""
+    with suppress(FileNotFoundError):
+        os.lstat(place)
 
 
 def _sync_file(path: Path) -> None:

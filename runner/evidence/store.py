@@ -78,8 +78,7 @@ class RunDirectory:
             if self._finished:
                 return
             if self._closing is not None:
-                with suppress(RunnerError):  # its own error is on its way already
-                    self._put_in_place(self._closing)
+                self._try_again(self._closing)
             else:
                 self._abandon(interrupted=kind is not None and issubclass(kind, Interrupted | KeyboardInterrupt))
         finally:
@@ -170,6 +169,14 @@ class RunDirectory:
             self._files.put_in_place()
         self._index.finish(self._opening.run_id, closing)
         self._finished = True
+
+    def _try_again(self, closing: Closing) -> None:
+        """The verdict is confirmed, its place was taken. The error is on its way already; nothing is removed."""
+        try:
+            self._put_in_place(closing)
+        except RunnerError:
+            with suppress(RunnerError):  # the store may be what has failed
+                self._index.end(self._opening.run_id, "failed", now())
 
     def _abandon(self, *, interrupted: bool) -> None:
         with suppress(RunnerError):  # the store may be what has failed

@@ -179,3 +179,13 @@ def test_only_what_is_needed_is_loaded(evidence):
     assert not loaded("export", "--help") & {"pydantic", "cryptography", "securesystemslib", "jinja2", "docker"}
     assert not loaded("export", evidence.directory, "--format", "md") & {"cryptography", "securesystemslib", "jinja2",
                                                                          "docker"}
+
+
+def test_what_was_verified_is_not_replaced_nor_is_evidence(evidence, signed, keys):
+    before = signed.read_bytes()
+    done = run("export", "verify", signed, "--key", keys[1], "-o", signed)
+    assert (done.exit_code, signed.read_bytes()) == (2, before)
+    assert "is the file that was verified" in done.stderr
+    done = run("export", "verify", signed, "--key", keys[1], "-o", evidence.directory / "manifest.txt")
+    assert done.exit_code == 2
+    assert "in which nothing changes" in done.stderr

@@ -1,6 +1,8 @@
 """What `runner record` refuses before anything runs: one line, exit 2."""
 
 import os
+import subprocess
+import sys
 
 import pytest
 from click.testing import CliRunner
@@ -39,3 +41,10 @@ def test_a_report_that_could_not_be_written_is_told_first(payload, tmp_path):
     assert "symbolic link" in refuse(payload, "--command", "x", output=tmp_path / "link")
     assert "not a directory" in refuse(payload, "--command", "x", output=tmp_path / "no" / "r.json")
     assert "not a regular file" in refuse(payload, "--command", "x", output=payload)
+
+
+def test_a_command_that_is_no_text_is_one_line(tmp_path):
+    done = subprocess.run([sys.executable, "-m", "runner", "record", "--payload", tmp_path, "--command", b"echo \xff",
+                           "-o", tmp_path / "report.json"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "--command: is not UTF-8" in done.stderr

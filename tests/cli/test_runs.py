@@ -124,6 +124,23 @@ def test_open_writes_the_page_again(place: Path) -> None:
     assert runs("show", place / "a" / "run").exit_code == 0
 
 
+def test_events_and_json_exclude_each_other() -> None:
+    done = runs("show", "latest", "--events", "--json")
+    assert done.exit_code == 2
+    assert json.loads(done.stdout)["error"] == "--events and --json exclude each other"
+
+
+def test_an_answer_of_no_removes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: True, raising=False)
+    done = CliRunner().invoke(command, ["rm", KILLED], input="n\n", catch_exceptions=False)
+    assert (done.exit_code, done.stderr.splitlines()[-1]) == (0, "nothing was removed")
+    assert KILLED in runs("list").stdout
+
+
+def test_what_a_killed_run_left_is_counted_when_it_goes() -> None:
+    assert runs("prune", "--killed", "--dry-run").stdout.splitlines()[-1] == "1 runs, 5 bytes would be removed"
+
+
 def test_removing_asks_and_spares(place: Path, store: Path) -> None:
     assert (runs("rm", "latest").exit_code, runs("prune").exit_code) == (2, 2)
     assert "add --yes" in runs("rm", "latest").stderr

@@ -76,10 +76,12 @@ def test_another_verdict_and_why(made, again):
     first = made(FAILS, FAILS)
     diff = diff_runs(first, again(first, FAILS, PASSES))
     assert not diff["same"]
-    assert set(diff["different"]) == {"verdict", "outcomes", "output"}
+    assert set(diff["different"]) == {"verdict", "runs", "outcomes", "output"}
     rows = {row["key"]: (row["a"], row["b"]) for row in diff["sections"]["verdict"]}
     assert rows["verdict"] == ("reproduced", "not_reproduced")
-    assert (rows["exit_code"], rows["passes"]) == ((0, 1), (2, 1))
+    assert rows["exit_code"] == (0, 1)
+    rows = {row["key"]: (row["a"], row["b"]) for row in diff["sections"]["runs"]}
+    assert rows["passes"] == (2, 1)
     assert diff["sections"]["outcomes"] == [
         {"key": "failed: exited, code 0, exit_code does not fit", "a": 0, "b": 1},
         {"key": "passed: exited, code 1", "a": 2, "b": 1}]
@@ -167,3 +169,9 @@ def test_hostile_output_does_nothing(made, again):
     assert "head" not in headings
     inline = {child.type for token in tokens if token.type == "inline" for child in token.children}
     assert inline <= {"text", "code_inline"}
+
+
+def test_more_runs_alone_are_no_other_verdict(made, again):
+    first = made(FAILS)
+    diff = diff_runs(first, again(first, FAILS, FAILS))
+    assert set(diff["different"]) == {"runs", "outcomes"}

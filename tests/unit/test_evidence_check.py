@@ -133,3 +133,19 @@ def test_a_file_outside_the_run_directory_is_never_read(directory):
 def test_what_is_no_run_directory_is_a_usage_error(tmp_path):
     with pytest.raises(UsageError, match="not a run directory"):
         open_evidence(tmp_path / "nothing")
+
+
+def test_a_directory_of_something_else_is_no_run(directory):
+    (directory / "result.json").unlink()
+    (directory / "events.jsonl").unlink()
+    with pytest.raises(UsageError, match=r"it has no result\.json"):
+        open_evidence(directory)
+
+
+def test_evidence_that_is_not_for_this_user_was_not_altered(directory, monkeypatch):
+    def denied(*_: object) -> int:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("runner.evidence.check.os.open", denied)
+    with pytest.raises(UsageError, match=r"result\.json is not for this user to read"):
+        open_evidence(directory)

@@ -89,3 +89,10 @@ def test_a_docker_client_recorded_signals_as_exit_codes(tmp_path, backend):
     path = tmp_path / "report.json"
     path.write_text(json.dumps(document))
     assert load_case(str(path)).contract.signature.signal_as_exit is (backend == "docker")
+
+
+@pytest.mark.parametrize(("more", "word"), [({"inherit_env": True}, "--inherit-env needs the host backend"),
+                                            ({"docker_image": ""}, "the name is empty")])
+def test_an_option_that_would_do_nothing_is_refused(more, word):
+    with pytest.raises(UsageError, match=word):
+        ask(sample("a-exit-and-match"), **more)

@@ -153,3 +153,56 @@ def test_a_store_that_cannot_be_written_is_one_clear_line(tmp_path, monkeypatch,
     assert "RUNNER_STORE" in caught.value.hint
     assert "\n" not in caught.value.message
     assert list(tmp_path.iterdir()) == []
+
+
+def test_modes_do_not_depend_on_the_umask(tmp_path):
+    before = os.umask(0o777)
+    try:
+        with RunDirectory(opening(tmp_path / "out")) as directory:
+            begun(directory)
+            directory.keep(seen(b"hello", (Artifact(b"a", b"data"),)))
+            partial = next(tmp_path.glob(".run_*"))
+            modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (partial, *partial.rglob("*"))}
+    finally:
+        os.umask(before)
+    assert modes.pop(partial.name) == modes.pop("artifacts") == 0o700
+    assert set(modes.values()) == {0o600}
+
+
+def test_a_name_that_no_file_system_holds_is_refused_before_anything_runs(tmp_path):
+    with pytest.raises(UsageError, match="cannot be made: File name too long"):
+        RunDirectory(opening(tmp_path / ("x" * 300))).__enter__()
+    assert list(tmp_path.iterdir()) == []
+
+
+class Verdict:
+    """Stands for a result: what the store asks of one."""
+
+    verdict, exit_code, reasons = "reproduced", 0, ()
+
+    def core_sha256(self):
+        return "0" * 64
+
+    def to_json(self, indent=None):
+        return "{}"
+
+    def model_copy(self, update):
+        return self
+
+    def model_dump(self, **_):
+        return {"started": "2026-11-30T12:00:00Z", "finished": "2026-11-30T12:00:01Z", "verdict": "reproduced",
+                "exit_code": 0, "passes": 1, "events": {"count": 1, "head": "0" * 64}}
+
+
+def test_when_the_place_was_taken_meanwhile_the_evidence_stays_and_is_named(tmp_path):
+    with RunDirectory(opening(tmp_path / "out")) as directory:
+        begun(directory)
+        directory.record("run.judged", {"index": 1})
+        (tmp_path / "out").mkdir()
+        (tmp_path / "out" / "theirs").touch()
+        with pytest.raises(UsageError, match="cannot be written: Directory not empty") as caught:
+            directory.finish(Verdict())
+    partial = next(tmp_path.glob(".run_*"))
+    assert str(partial) in caught.value.hint
+    assert (partial / "result.json").exists()
+    assert state() == [(RUN, "failed")]

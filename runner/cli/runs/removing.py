@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 
 import click
@@ -26,10 +27,12 @@ def remove_command(names: tuple[str, ...], yes: bool, as_json: bool) -> None:
     with ending(as_json=as_json), opened_store() as index:
         store = needed_store(index)
         rows = list(dict.fromkeys(_named(store, run) for run in names))
-        if not yes:
-            _ask(rows)
+        if not yes and not _agreed(rows):
+            click.echo("nothing was removed", err=True)
+            return
+        sizes = [_size(row) for row in rows]
         _remove(store, rows)
-        _say(rows, dry_run=False, as_json=as_json)
+        _say(rows, sum(sizes), dry_run=False, as_json=as_json)
 
 
 @click.command("prune")
@@ -49,9 +52,10 @@ def prune_command(keep: int | None, older_than: str | None, killed: bool, dry_ru
         before = moment_before(older_than) if older_than is not None else None
         with opened_store() as index:
             rows = _old(index, keep, before, killed) if index is not None else []
+            size = sum(_size(row) for row in rows)
             if index is not None and not dry_run:
                 _remove(index, rows)
-        _say(rows, dry_run=dry_run, as_json=as_json)
+        _say(rows, size, dry_run=dry_run, as_json=as_json)
 
 
 def _named(index: Index, reference: str) -> Row:
@@ -77,12 +81,30 @@ def _in_store(index: Index, row: Row) -> bool:
     return row.path.parent == index.root / "runs" or place_of(row) is None
 
 
-def _ask(rows: list[Row]) -> None:
+def _agreed(rows: list[Row]) -> bool:
     if not sys.stdin.isatty():
         raise UsageError(f"{len(rows)} runs would be removed", hint="add --yes")
     for row in rows:
         click.echo(f"{printable(row.run_id)}  {printable(row.directory)}", err=True)
-    click.confirm("Remove?", abort=True, err=True)
+    return click.confirm("Remove?", err=True)
+
+
+def _size(row: Row) -> int:
+    """Bytes of the run's files. Those of one without a result are counted now."""
+    from runner.evidence.recovery import size_of  # start-up time: a listing loads this module too
+    from runner.evidence.removal import place_of
+
+    place = place_of(row)
+    if row.bytes is not None or place is None:
+        return row.bytes or 0
+    try:
+        descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return 0  # the removal tells why it cannot be looked at
+    try:
+        return size_of(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _remove(index: Index, rows: list[Row]) -> None:
@@ -92,10 +114,10 @@ def _remove(index: Index, rows: list[Row]) -> None:
         remove_run(index, row)
 
 
-def _say(rows: list[Row], *, dry_run: bool, as_json: bool) -> None:
+def _say(rows: list[Row], size: int, *, dry_run: bool, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"ok": True, "dry_run": dry_run, "runs": [row.run_id for row in rows]}, sort_keys=True))
         return
     said = "would be removed" if dry_run else "removed"
     names = [printable(row.run_id) for row in rows]
-    click.echo("\n".join([*names, f"{len(rows)} runs, {sum(row.bytes or 0 for row in rows)} bytes {said}"]))
+    click.echo("\n".join([*names, f"{len(rows)} runs, {size} bytes {said}"]))

@@ -11,7 +11,7 @@ from runner.cli.completing import runs
 from runner.cli.outcome import ending
 from runner.cli.runs.listing import row_document
 from runner.cli.runs.stores import opened_store
-from runner.errors import printable
+from runner.errors import UsageError, printable
 from runner.evidence.index import Row
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ def show_command(run: str, events: bool, as_json: bool) -> None:
     from runner.evidence.known import Unfinished, load  # start-up time: pydantic is slow to load
 
     with ending(as_json=as_json):
+        if events and as_json:
+            raise UsageError("--events and --json exclude each other", hint="the event log is JSON, a line an event")
         with opened_store() as index:
             found = load(index, run)
         if events:

@@ -37,7 +37,7 @@ def diff_runs(a: Evidence, b: Evidence) -> dict[str, Any]:
             "artifacts": artifacts, "output": output}
 
 
-_FIELDS = ("verdict", "contract", "drift", "report", "payload", "environment", "image", "policy", "engine")
+_FIELDS = ("verdict", "runs", "contract", "drift", "report", "payload", "environment", "image", "policy", "engine")
 
 
 def _fields(result: Result, name: str) -> dict[str, Any]:
@@ -54,7 +54,8 @@ def _fields(result: Result, name: str) -> dict[str, Any]:
 
 
 _INCLUDED = {
-    "verdict": {"verdict", "exit_code", "runs", "passes", "reasons", "warnings", "error", "cleanup"},
+    "verdict": {"verdict", "exit_code", "warnings", "error", "cleanup"},
+    "runs": {"runs", "passes", "reasons"},
     "contract": {"command", "contract", "oracle_mode", "oracle_source", "timeout_seconds", "timeout_source"},
     "drift": {"drift"},
     "report": {"source", "report_sha256", "report_schema_version", "bundle_sha256", "holdout_status"},
