@@ -41,7 +41,7 @@ TIMEOUT = 20.0 if RUNTIME is None else 60.0
 
 _ROOM: dict[str, Any] = ({"memory": "192MiB", "pids": 64} if RUNTIME is None
                          # A kernel of its own needs memory and threads for itself.
-                         else {"memory": "384MiB", "pids": 256, "runtime": RUNTIME})
+                         else {"memory": "384MiB", "pids": 512, "runtime": RUNTIME})
 
 POLICY = tighten(load_policy("default"), {
     "name": "adversary", **_ROOM, "nofile": 256, "file_size": "24MiB", "shm": "1MiB",
