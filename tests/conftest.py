@@ -6,10 +6,14 @@ All tests share one run store that is not the checkout's. The marker ``nested`` 
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# Started in the background by a shell, this process would ignore the interrupts that tests send it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("ci", deadline=None, derandomize=True, max_examples=100,
                           suppress_health_check=[HealthCheck.too_slow])

@@ -73,7 +73,7 @@ def command(report: str, payload: str | None, yes: bool, out: Path | None, as_js
 
 def _print(done: Replayed, *, as_json: bool, colour: bool) -> None:
     if as_json:
-        tell(done.result.to_json())
+        tell(done.result.told_json())
         return
     headline, rest = render_text(done.result, str(done.directory)).split("\n", 1)
     tell(f"{painted(headline, VERDICT_COLOURS[done.result.verdict], on=colour)}\n{rest}")

@@ -225,6 +225,11 @@ class Result(_Frozen):
         document = self.model_dump(mode="json", by_alias=True)
         return json.dumps(document, sort_keys=True, indent=indent, ensure_ascii=True)
 
+    def told_json(self) -> str:
+        """What ``replay --json`` prints, on one line: all but the contract, whose words quote output."""
+        document = self.model_dump(mode="json", by_alias=True, exclude={"contract"})
+        return json.dumps(document, sort_keys=True, ensure_ascii=True)
+
     def core_sha256(self) -> str:
         """Digest of the canonical JSON without ``events``: the last event names it, ``events`` names that."""
         document = self.model_dump(mode="json", by_alias=True, exclude={"events"})
