@@ -70,12 +70,17 @@ _PRIVATE_KEY = re.compile(rb"-----BEGIN [A-Z0-9 ]{0,24}PRIVATE KEY-----((?:[A-Za
 _INK = re.compile(rb"\S+")
 
 
+def _holds(data: bytes, word: bytes) -> bool:
+    """``word in data``; a search for one byte costs a tenth of that, and is enough where it is in vain."""
+    return word[-1:] in data and word in data
+
+
 def credential_spans(data: bytes, *, cut: bool = False) -> Iterator[Span]:
     """Everything of a known kind, kind by kind; what two kinds see is there twice."""
     lowered = data.lower()
     for kind in KINDS:
         text = lowered if kind.lowered else data
-        if any(word in text for word in kind.words):
+        if any(_holds(text, word) for word in kind.words):
             yield from kind.spans(text, cut=cut)
     if b"PRIVATE KEY-----" in data:
         for found in _PRIVATE_KEY.finditer(data):  # line by line, so that its shape stays
