@@ -1,14 +1,16 @@
-"""The kit on a Docker daemon that gives its containers a user namespace (``--userns-remap``)."""
+"""The kit and the attacks on a Docker daemon that gives its containers a user namespace (``--userns-remap``)."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import docker
 import pytest
 from docker_subject import subject_on
-from other_engines import SUBORDINATE, remapped_docker, with_images
+from other_engines import SUBORDINATE, OtherEngine, remapped_docker, with_images
 
 from runner.controller.sealing import seal_limits
 from runner.payload.seal import seal
@@ -16,13 +18,20 @@ from runner.sandbox.backends.conformance import BEHAVIOURS, Behaviour, check
 from runner.sandbox.backends.conformance.kit import Stage
 from runner.sandbox.backends.docker.facts import probe_engine
 
+ATTACKS = Path(__file__).parents[1] / "adversary"
+
 
 @pytest.fixture(scope="module")
-def api() -> Iterator[docker.APIClient]:
-    with with_images(remapped_docker()) as engine:
-        client = engine.client()
-        yield client
-        client.close()
+def engine() -> Iterator[OtherEngine]:
+    with with_images(remapped_docker()) as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def api(engine: OtherEngine) -> Iterator[docker.APIClient]:
+    client = engine.client()
+    yield client
+    client.close()
 
 
 @pytest.mark.parametrize("behaviour", BEHAVIOURS, ids=lambda behaviour: behaviour.name)
@@ -40,3 +49,10 @@ def test_the_namespace_is_named_and_is_there(api: docker.APIClient, tmp_path: Pa
     sealed = seal(tmp_path / "payload", seal_limits(subject.policy))
     said = Stage(subject, subject.backend(""), sealed).run(("cat", "/proc/self/uid_map"))
     assert said.stdout.kept.split() == [b"0", str(SUBORDINATE).encode(), b"65536"]
+
+
+def test_the_attacks_come_out_as_without_one(engine: OtherEngine) -> None:
+    """The whole adversary suite once more; nothing in it is declared to differ here."""
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", ATTACKS], env=engine.env,
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-20_000:]
