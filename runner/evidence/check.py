@@ -69,8 +69,6 @@ def _checked(directory: Path) -> Evidence:
     events = read_events(_read(directory, "events.jsonl", _MAX_DOCUMENT), result.run_id)
     _check_chain(result, events)
     for sample in result.samples:
-        for stream in (sample.stdout, sample.stderr):
-            _kept(directory, stream)
         _check_output(directory, sample)
         for artifact in sample.artifacts:
             if artifact.file != f"artifacts/{artifact.sha256}":
@@ -117,8 +115,9 @@ def _check_chain(result: Result, events: tuple[Event, ...]) -> None:
     judged = _only(events, "replay.judged")
     if judged is not events[-1] or judged.data.get("result_sha256") != result.core_sha256():
         raise EvidenceAltered("result.json is not the result that the event log ends with")
-    logged = sorted((event.data for event in events if event.kind == "run.judged"), key=lambda data: data["index"])
-    if [canonical(data) for data in logged] != [canonical(run.model_dump(mode="json")) for run in result.samples]:
+    # The log has them as they ended, the result by their index.
+    logged = sorted(canonical(event.data) for event in events if event.kind == "run.judged")
+    if logged != sorted(canonical(run.model_dump(mode="json")) for run in result.samples):
         raise EvidenceAltered("the runs in result.json are not those of the event log")
     if _only(events, "payload.sealed").data != result.payload_fingerprint.model_dump():
         raise EvidenceAltered("the payload fingerprint in result.json is not that of the event log")
@@ -138,15 +137,16 @@ def _kept(directory: Path, stream: StreamRecord) -> bytes:
 
 
 def _check_output(directory: Path, sample: Sample) -> None:
-    """Where all of a run's output is kept as it came, its own digests are recomputed too."""
+    """What is kept; and where that is all of the output as it came, the output's own digests too."""
     streams = (sample.stdout, sample.stderr)
+    both = hashlib.sha256()
     for stream in streams:
+        both.update(_kept(directory, stream))
         if stream.masked == 0 and not stream.truncated and stream.sha256 != stream.kept_sha256:
             raise EvidenceAltered(f"run {sample.index}: two digests of the same output differ")
-    if sample.output_sha256 and not any(stream.masked or stream.truncated for stream in streams):
-        both = hashlib.sha256(b"".join(_kept(directory, stream) for stream in streams)).hexdigest()
-        if both != sample.output_sha256:
-            raise EvidenceAltered(f"run {sample.index}: output_sha256 is not the digest of its output")
+    whole = not any(stream.masked or stream.truncated for stream in streams)
+    if whole and sample.output_sha256 and both.hexdigest() != sample.output_sha256:
+        raise EvidenceAltered(f"run {sample.index}: output_sha256 is not the digest of its output")
 
 
 def _manifest(directory: Path, recorded: FingerprintRecord) -> Manifest:

@@ -9,6 +9,7 @@ from stored_runs import FAILS, PASSES, TRACEBACK, make_evidence
 
 from runner.errors import EvidenceAltered, UsageError
 from runner.evidence.check import open_evidence
+from runner.evidence.events import read_events
 
 
 @pytest.fixture(scope="module")
@@ -149,3 +150,16 @@ def test_evidence_that_is_not_for_this_user_was_not_altered(directory, monkeypat
     monkeypatch.setattr("runner.evidence.check.os.open", denied)
     with pytest.raises(UsageError, match=r"result\.json is not for this user to read"):
         open_evidence(directory)
+
+
+@pytest.mark.parametrize("data", [{}, {"index": "1"}, {"index": None}])
+def test_a_log_that_agrees_with_its_head_and_holds_no_runs_is_found(directory, data):
+    """Rewritten with a right chain, so that nothing but the runs themselves gives it away."""
+    log, lines, previous = directory / "events.jsonl", [], "0" * 64
+    for event in read_events(log.read_bytes(), json.loads((directory / "result.json").read_text())["run_id"]):
+        changed = replace(event, previous=previous, data=data if event.kind == "run.judged" else event.data)
+        lines.append(changed.line() + b"\n")
+        previous = changed.digest()
+    log.write_bytes(b"".join(lines))
+    edit(directory / "result.json", lambda document: document["events"].update(head=previous))
+    assert "the runs in result.json are not those of the event log" in refusal(directory)
