@@ -25,8 +25,9 @@ MUTABLE = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 
 LAYERS = (
     ("runner.errors", "runner.resources", "runner.evidence.files"),
-    ("runner.payload",),
-    ("runner.sandbox", "runner.evidence.observation", "runner.evidence.leftovers", "runner.workloads"),
+    ("runner.payload", "runner.browser", "runner.scrub"),
+    ("runner.sandbox", "runner.evidence.observation", "runner.evidence.leftovers", "runner.workloads", "runner.driver",
+     "runner.incidents"),
     ("runner.sandbox.backends", "runner.images"),
     ("runner.oracles",),
     ("runner.case",),
@@ -85,6 +86,10 @@ def check_imports(path: Path, tree: ast.Module) -> Iterator[Breach]:
                 yield Breach(path, node.lineno, f"{module} may not import {name}")  # type: ignore[attr-defined]
             if name.split(".")[0] == "docker" and not module.startswith("runner.sandbox.backends.docker"):
                 yield Breach(path, node.lineno, "only the docker backend imports docker")  # type: ignore[attr-defined]
+            if name.split(".")[0] == "playwright" and not module.startswith("runner.driver"):
+                yield Breach(path, node.lineno, "only the driver imports playwright")  # type: ignore[attr-defined]
+            if name.startswith("runner.driver") and not module.startswith("runner.driver"):
+                yield Breach(path, node.lineno, "the driver runs in its container only")  # type: ignore[attr-defined]
             if own is not None and own <= 1 and name.split(".")[0] not in {*sys.stdlib_module_names, "runner"}:
                 yield Breach(path, node.lineno, f"the trust path uses the standard library, not {name}")  # type: ignore[attr-defined]
 
