@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
 from runner.evidence.observation import Observation
-from runner.sandbox.backends.base import Plan, PreparedRun, Session
+from runner.sandbox.backends.base import Plan, PreparedRun, Session, Side
 
 Progress = Callable[[Observation], None]
 _SIGNALS_SEEN_SECONDS = 0.5
@@ -105,9 +106,15 @@ def observe_one(run: PreparedRun) -> Observation:
         aftermath = run.inspect()
     finally:
         run.discard()
+    target = _observation(run.index, aftermath.target) if aftermath.target else None
+    return replace(_observation(run.index, Side(run.before, execution, aftermath)), target=target)
+
+
+def _observation(index: int, seen: Side) -> Observation:
+    execution, aftermath = seen.execution, seen.aftermath
     return Observation(
-        index=run.index, status=execution.status, stdout=execution.stdout, stderr=execution.stderr,
+        index=index, status=execution.status, stdout=execution.stdout, stderr=execution.stderr,
         output_sha256=execution.output_sha256, wall_seconds=execution.wall_seconds,
-        cpu_seconds=execution.cpu_seconds, peak_memory=execution.peak_memory, before=run.before,
+        cpu_seconds=execution.cpu_seconds, peak_memory=execution.peak_memory, before=seen.before,
         after=aftermath.after, changes=aftermath.changes, changes_note=aftermath.note,
         artifacts=aftermath.artifacts, workspace=aftermath.workspace, root=execution.root)

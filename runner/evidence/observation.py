@@ -63,7 +63,8 @@ class Workspace(StrEnum):
 class Observation:
     """One finished run. Times are seconds, memory is bytes; ``None`` where the boundary hides it.
 
-    ``root`` is the absolute path of the work tree as the workload saw it.
+    ``root`` is the absolute path of the work tree as the workload saw it. ``target`` is the application that a
+    browser's driver worked on in this run.
     """
 
     index: int
@@ -81,3 +82,4 @@ class Observation:
     artifacts: tuple[Artifact, ...] = ()
     workspace: Workspace = Workspace.UNKNOWN
     root: str = "/workspace"
+    target: Observation | None = None

@@ -5,6 +5,18 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
+from typing import Protocol
+
+
+class Limit(Protocol):
+    """How long something may still take."""
+
+    def remaining(self) -> float:
+        """Seconds left, never negative."""
+
+    @property
+    def expired(self) -> bool:
+        """Whether nothing is left."""
 
 
 @dataclass(frozen=True, slots=True)

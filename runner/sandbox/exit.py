@@ -30,6 +30,7 @@ class Cause(StrEnum):
     DISK_LIMIT = "disk_limit"
     INIT_LOST = "init_lost"
     CANCELLED = "cancelled"
+    STOPPED = "stopped"
     NOT_STARTED = "not_started"
 
 
@@ -43,6 +44,8 @@ class StopReason(StrEnum):
     DEADLINE = "deadline"
     OUTPUT = "output"
     CANCEL = "cancel"
+    DONE = "done"
+    """Nothing needs it any more: an application whose browser session is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +116,7 @@ def _stopped_by_us(reason: StopReason, oom_flag: bool, engine: int | None) -> Ex
         StopReason.DEADLINE: (Cause.TIMED_OUT, TIMEOUT_RETURNCODE),
         StopReason.OUTPUT: (Cause.OUTPUT_LIMIT, _SIGNAL_BASE + _SIGKILL),
         StopReason.CANCEL: (Cause.CANCELLED, None),
+        StopReason.DONE: (Cause.STOPPED, None),
     }[reason]
     return ExitStatus(cause, code, child_oom=oom_flag, engine_exit_code=engine)
 

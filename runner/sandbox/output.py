@@ -98,6 +98,10 @@ class Capture:
             rest = rest[len(head):]
         self._tail.write(rest)
 
+    def begins(self, line: bytes) -> bool:
+        """Whether the stream starts with these bytes."""
+        return self._head.startswith(line)
+
     def stream(self) -> Stream:
         """What was seen so far, as evidence."""
         return Stream(bytes=self._total, sha256=self._hash.hexdigest(), truncated=self.truncated,
@@ -144,6 +148,10 @@ class OutputPair:
         if surplus > 0:
             self._stderr.feed(self._held[:surplus])
             del self._held[:surplus]
+
+    def stdout_begins(self, line: bytes) -> bool:
+        """Whether stdout starts with these bytes, of those that are kept."""
+        return self._stdout.begins(line)
 
     @property
     def over_limit(self) -> bool:

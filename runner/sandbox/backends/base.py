@@ -28,6 +28,10 @@ CLEANUP_INCOMPLETE = "some of it could not be removed; the next sweep will"
 """Note on an exception that leaves a session whose clean-up failed as well."""
 
 
+_AFTERWARDS = 60.0
+"""Seconds in which a driver that is told to end has ended for sure."""
+
+
 @dataclass(frozen=True, slots=True)
 class BackendFacts:
     """What was found out about the place where code will run; all of it goes into the evidence.
@@ -107,6 +111,33 @@ class Aftermath:
     note: str = ""
     artifacts: tuple[Artifact, ...] = ()
     workspace: Workspace = Workspace.UNKNOWN
+    target: Side | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One workload of a run, from its release to its end, and what it left."""
+
+    before: Fingerprint
+    execution: Execution
+    aftermath: Aftermath
+
+
+@dataclass(frozen=True, slots=True)
+class PairTimes:
+    """Seconds that a driver has to get an answer from the target, and to do its work from then on.
+
+    ``greeting`` are the first bytes on the driver's stdout, once the target has answered.
+    """
+
+    start: float
+    run: float
+    greeting: bytes
+
+    @property
+    def in_all(self) -> float:
+        """Seconds after which a target ends at the latest."""
+        return self.start + self.run + _AFTERWARDS
 
 
 class PreparedRun(Protocol):

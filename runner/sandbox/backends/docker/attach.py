@@ -17,7 +17,7 @@ from typing import Any, Final
 import docker
 
 from runner.errors import EngineUnavailable, printable
-from runner.sandbox.deadline import Deadline
+from runner.sandbox.deadline import Limit
 
 STDOUT: Final = 1
 STDERR: Final = 2
@@ -44,16 +44,16 @@ class Attachment:
         """Write to the container's stdin."""
         self._socket.sendall(data)
 
-    def wait_readable(self, deadline: Deadline, wake_fd: int | None = None) -> bool:
-        """Whether data or end-of-stream is there before the deadline; a readable ``wake_fd`` ends the wait."""
+    def wait_readable(self, deadline: Limit, *wake_fds: int) -> bool:
+        """Whether data or end-of-stream is there before the deadline; a readable ``wake_fds`` ends the wait."""
         pending = getattr(self._socket, "pending", None)
         if pending is not None and pending():
             return True
         poll = self._poll
-        if wake_fd is not None:
+        if wake_fds:
             poll = select.poll()
-            poll.register(self._socket.fileno(), select.POLLIN)
-            poll.register(wake_fd, select.POLLIN)
+            for descriptor in (self._socket.fileno(), *wake_fds):
+                poll.register(descriptor, select.POLLIN)
         ready = poll.poll(int(deadline.remaining() * 1000) + 1)
         return any(fd == self._socket.fileno() for fd, _ in ready)
 

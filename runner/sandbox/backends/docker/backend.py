@@ -11,7 +11,7 @@ import docker
 
 from runner.errors import Interrupted, LimitNotEnforced, SetupError
 from runner.payload.seal import SealedPayload
-from runner.sandbox.backends.base import CLEANUP_INCOMPLETE, BackendFacts, Plan
+from runner.sandbox.backends.base import CLEANUP_INCOMPLETE, BackendFacts, PairTimes, Plan
 from runner.sandbox.backends.docker.blueprint import Blueprint, footprint
 from runner.sandbox.backends.docker.boundary import Boundary
 from runner.sandbox.backends.docker.dialect import dialect_of
@@ -19,6 +19,7 @@ from runner.sandbox.backends.docker.engine import connect
 from runner.sandbox.backends.docker.facts import probe_engine
 from runner.sandbox.backends.docker.images import find_image, local_image
 from runner.sandbox.backends.docker.labels import Ownership
+from runner.sandbox.backends.docker.pair import PairSession
 from runner.sandbox.backends.docker.session import DockerSession
 from runner.sandbox.backends.docker.sweep import sweep
 from runner.sandbox.image import ImagePin, ResolvedImage
@@ -62,16 +63,35 @@ class DockerBackend:
     @contextmanager
     def open(self, plan: Plan, sealed: SealedPayload) -> Iterator[DockerSession]:
         """Sweep, admit, open. Raises LimitNotEnforced, ImageUnavailable, EngineUnavailable."""
+        sweep(self._api)
+        blueprint = self._blueprint(plan, sealed)
+        self._admit(blueprint)
+        with self._opened(blueprint, sealed) as session:
+            yield session
+
+    @contextmanager
+    def open_pair(self, target: Plan, payload: SealedPayload, driver: Plan, job: SealedPayload,
+                  times: PairTimes) -> Iterator[PairSession]:
+        """An application with its payload, and a driver with its job, for the same runs. Raises as :meth:`open`."""
+        sweep(self._api)
+        targets = self._blueprint(target, payload)
+        drivers = replace(self._blueprint(driver, job), joined=targets.owner)
+        self._admit(targets, drivers)
+        with self._opened(targets, payload) as beside, self._opened(drivers, job) as session:
+            yield PairSession(beside, session, times)
+
+    def _blueprint(self, plan: Plan, sealed: SealedPayload) -> Blueprint:
         facts = self.probe()
         self._refuse_unenforced(plan.policy, facts)
-        sweep(self._api)
         dialect = dialect_of(facts.product, plan.policy.runtime)
         blueprint = Blueprint(plan=plan, owner=Ownership(lifetime=0.0), seccomp=dialect.profile(plan.policy.seccomp),
                               dialect=dialect, steward_image=self._steward_image(),
                               footprint=footprint(sealed), entries=len(sealed.manifest.entries))
-        blueprint = replace(blueprint, owner=Ownership(blueprint.steward_lifetime + _EXPIRY_MARGIN))
-        self._admit(blueprint)
-        session = DockerSession(self._api, blueprint, sealed, Boundary(facts, plan.policy))
+        return replace(blueprint, owner=Ownership(blueprint.steward_lifetime + _EXPIRY_MARGIN))
+
+    @contextmanager
+    def _opened(self, blueprint: Blueprint, sealed: SealedPayload) -> Iterator[DockerSession]:
+        session = DockerSession(self._api, blueprint, sealed, Boundary(self.probe(), blueprint.plan.policy))
         try:
             try:
                 yield session
@@ -94,19 +114,20 @@ class DockerBackend:
                                    hint="use another engine (`runner doctor` tells why); at your own risk a policy "
                                         "may name most of them in accept_unenforced")
 
-    def _admit(self, blueprint: Blueprint) -> None:
+    def _admit(self, *blueprints: Blueprint) -> None:
         """Room for one copy; and one host budget for all runs at once: the pages of a full volume outlive the
         container that wrote them.
         """
-        total = self.probe().memory
-        policy, plan = blueprint.plan.policy, blueprint.plan
-        if blueprint.footprint > policy.work.size or blueprint.entries >= policy.work.inodes:
-            raise LimitNotEnforced(f"one copy of the payload takes {blueprint.footprint} bytes and "
-                                   f"{blueprint.entries} inodes, the work volume has {policy.work.size} and "
-                                   f"{policy.work.inodes}", hint="use a policy with a larger work volume")
-        needed = blueprint.steward_memory + plan.jobs * policy.memory + _HOST_RESERVE
+        total, needed, jobs = self.probe().memory, _HOST_RESERVE, 1
+        for blueprint in blueprints:
+            policy, jobs = blueprint.plan.policy, blueprint.plan.jobs
+            if blueprint.footprint > policy.work.size or blueprint.entries >= policy.work.inodes:
+                raise LimitNotEnforced(f"one copy of the payload takes {blueprint.footprint} bytes and "
+                                       f"{blueprint.entries} inodes, the work volume has {policy.work.size} and "
+                                       f"{policy.work.inodes}", hint="use a policy with a larger work volume")
+            needed += blueprint.steward_memory + jobs * policy.memory
         if needed > total:
-            raise LimitNotEnforced(f"{plan.jobs} runs at once may need {needed >> 20} MiB, the engine's host has "
+            raise LimitNotEnforced(f"{jobs} runs at once may need {needed >> 20} MiB, the engine's host has "
                                    f"{total >> 20} MiB", hint="lower --jobs, or use a smaller policy")
 
 

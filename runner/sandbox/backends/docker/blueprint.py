@@ -26,7 +26,10 @@ _WORLD = 0o1777
 
 @dataclass(frozen=True, slots=True)
 class Blueprint:
-    """Renders specs for one session. ``seccomp`` is the profile as this engine's dialect wants it."""
+    """Renders specs for one session. ``seccomp`` is the profile as this engine's dialect wants it.
+
+    With ``joined``, each workload shares the network of the workload of the same run in that other session.
+    """
 
     plan: Plan
     owner: Ownership
@@ -35,6 +38,11 @@ class Blueprint:
     footprint: int
     entries: int
     dialect: Dialect = DOCKER
+    joined: Ownership | None = None
+
+    def container(self, run: int) -> str:
+        """Name of the workload's container of run ``run``."""
+        return self.owner.name(_container(run))
 
     def volume(self, run: int) -> str:
         """Name of the work volume of run ``run``."""
@@ -96,7 +104,7 @@ class Blueprint:
         declared = tuple(TmpfsMount(path, policy.tmp.size, policy.tmp.inodes)
                          for path in image.volumes if path.rstrip("/") not in (WORKSPACE, "/tmp"))  # noqa: S108
         return ContainerSpec(
-            name=self.owner.name(f"run-{run:04d}"), image_id=image.id,
+            name=self.container(run), image_id=image.id,
             argv=(f"{TOOLS}/init", "--lifetime", str(self.lifetime), "--cwd", _cwd(self.plan.cwd), "--",
                   *self.plan.argv),
             user=policy.user, workdir="/", hostname="sandbox",
@@ -107,7 +115,12 @@ class Blueprint:
             volumes=(VolumeMount(self.volume(run), WORKSPACE), VolumeMount(tools, TOOLS, read_only=True)),
             tmpfs=(TmpfsMount("/tmp", policy.tmp.size, policy.tmp.inodes, executable=True), *declared),  # noqa: S108
             # Our own image knows localhost by itself; the engine's hosts file costs about 80 ms a run.
-            network=self.plan.network, hosts_file=IMAGE_LABEL not in dict(image.labels), runtime=policy.runtime)
+            network=f"container:{self.joined.name(_container(run))}" if self.joined else self.plan.network,
+            hosts_file=IMAGE_LABEL not in dict(image.labels), runtime=policy.runtime)
+
+
+def _container(run: int) -> str:
+    return f"run-{run:04d}"
 
 
 def footprint(sealed: SealedPayload) -> int:

@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 from runner.errors import EngineUnavailable
 from runner.sandbox.backends.docker.attach import STDOUT, Attachment
 from runner.sandbox.cancel import Cancel
-from runner.sandbox.deadline import Deadline
+from runner.sandbox.deadline import Deadline, Limit
 from runner.sandbox.exit import StopReason
 from runner.sandbox.output import OutputPair
 
 _DRAIN_SECONDS = 30.0
+Stops = Mapping[Cancel, StopReason]
+"""Switches, and what it means that one is thrown; the first one counts."""
 
 
-def pump(attachment: Attachment, output: OutputPair, deadline: Deadline, cancel: Cancel,
+def pump(attachment: Attachment, output: OutputPair, deadline: Limit, stops: Stops,
          kill: Callable[[], None]) -> StopReason | None:
-    """Read to the end of the stream, a cap, the deadline or a cancel; then kill and drain what is left.
+    """Read to the end of the stream, a cap, the deadline or a switch that is thrown; then kill and drain what is left.
 
     Returns why *we* stopped it, or ``None`` when it ended by itself. Raises EngineUnavailable when the
     stream does not end although the container was killed.
     """
+    switches = tuple(switch.fileno() for switch in stops)
     while True:
-        if cancel.thrown:
-            return _stop(StopReason.CANCEL, attachment, output, kill)
+        for switch, reason in stops.items():
+            if switch.thrown:
+                return _stop(reason, attachment, output, kill)
         if deadline.expired:
             return _stop(StopReason.DEADLINE, attachment, output, kill)
-        if not attachment.wait_readable(deadline, cancel.fileno()):
+        if not attachment.wait_readable(deadline, *switches):
             continue
         if not _feed(attachment, output):
             return None

@@ -22,7 +22,7 @@ def render(spec: ContainerSpec) -> dict[str, Any]:
         "Env": [f"{name}={value}" for name, value in spec.env],
         "User": spec.user,
         "WorkingDir": spec.workdir,
-        "Hostname": spec.hostname,
+        **({} if joins(spec) else {"Hostname": spec.hostname}),
         "Labels": dict(spec.labels),
         "Healthcheck": {"Test": ["NONE"]},
         "StopSignal": "SIGKILL",
@@ -35,6 +35,11 @@ def render(spec: ContainerSpec) -> dict[str, Any]:
         "NetworkDisabled": spec.network == "none" and not spec.hosts_file,
         "HostConfig": _host_config(spec),
     }
+
+
+def joins(spec: ContainerSpec) -> bool:
+    """Whether the container gets the network of another one, and with it that one's names."""
+    return spec.network.startswith("container:")
 
 
 def _host_config(spec: ContainerSpec) -> dict[str, Any]:

@@ -16,9 +16,9 @@ from runner.sandbox.backends.docker.blueprint import Blueprint
 from runner.sandbox.backends.docker.boundary import is_gvisor
 from runner.sandbox.backends.docker.container import Container, FinalState
 from runner.sandbox.backends.docker.group import Group
-from runner.sandbox.backends.docker.pump import pump
+from runner.sandbox.backends.docker.pump import Stops, pump
 from runner.sandbox.cancel import Cancel
-from runner.sandbox.deadline import Deadline
+from runner.sandbox.deadline import Deadline, Limit
 from runner.sandbox.exit import ExitFacts, StopReason, Trailer, classify_exit
 from runner.sandbox.output import OutputPair
 from runner.sandbox.steward import Usage
@@ -30,7 +30,9 @@ _NEARLY = 1 << 16
 
 
 class DockerRun:
-    """Made ready by the constructor: container started and waiting, volume cloned and proved."""
+    """The constructor starts the container, which waits; :meth:`seed` makes the run ready: volume cloned and proved."""
+
+    before: Fingerprint
 
     def __init__(self, api: docker.APIClient, blueprint: Blueprint, group: Group, index: int,
                  cancel: Cancel, leave: Callable[[int], bool]) -> None:
@@ -41,6 +43,9 @@ class DockerRun:
         self._cancel = cancel
         self._nonce = new_nonce()
         self._discarded = False
+        limits = blueprint.plan.policy.output
+        self.output = OutputPair(limits.stdout, limits.stderr, limits.keep, hold_back=TRAILER_BYTES)
+        self._begun = 0.0
         self._released = False
         self._over = False
         self._container = Container(api, blueprint.workload(index, group.tools),
@@ -48,37 +53,42 @@ class DockerRun:
         try:
             group.wait_for_tools()
             self._attachment = self._container.start()
-            self.before = self._seed()
         except BaseException:
             self._container.discard()
             raise
 
-    def _seed(self) -> Fingerprint:
+    def seed(self) -> None:
+        """Copy the payload and read it back. Raises SeedMismatch."""
         steward = self._group.steward()
         steward.clone(self._group.slot(self.index))
-        before = steward.fingerprint(self._group.slot(self.index))
-        if before != self._group.sealed_fingerprint:
+        self.before = steward.fingerprint(self._group.slot(self.index))
+        if self.before != self._group.sealed_fingerprint:
             raise SeedMismatch(f"the fresh volume of run {self.index} does not hold what was sealed",
                                hint="try again; if it repeats, the engine's storage is not to be trusted")
-        return before
 
     def execute(self) -> Execution:
-        """Send nonce and environment, follow the output to its end, classify."""
+        """Release, follow to the end within the plan's time, classify."""
+        self.release()
+        return self.follow(Deadline.after(self._blueprint.plan.timeout))
+
+    def release(self) -> None:
+        """Send nonce and environment: from now on the workload runs."""
         if self._released:
             raise SetupError(f"run {self.index} was executed already: a fresh copy is used once")
         self._released = True
-        plan = self._blueprint.plan
-        output = OutputPair(plan.policy.output.stdout, plan.policy.output.stderr, plan.policy.output.keep,
-                            hold_back=TRAILER_BYTES)
-        begun = time.monotonic()
+        self._begun = time.monotonic()
         with suppress(BrokenPipeError, ConnectionResetError):
             # If it is over already, the stream and the engine's final state say how.
-            self._attachment.send(release_message(self._nonce, plan.env))
-        stopped = pump(self._attachment, output, Deadline.after(plan.timeout), self._cancel, self._container.kill)
-        wall = time.monotonic() - begun
+            self._attachment.send(release_message(self._nonce, self._blueprint.plan.env))
+
+    def follow(self, deadline: Limit, stops: Stops | None = None) -> Execution:
+        """Follow the output of a released workload to its end, or until it must stop; classify."""
+        switches = {self._cancel: StopReason.CANCEL, **(stops or {})}
+        stopped = pump(self._attachment, self.output, deadline, switches, self._container.kill)
+        wall = time.monotonic() - self._begun
         final = self._container.wait(Deadline.after(_WAIT_SECONDS))
         self._over = True
-        seen, trailer = output.finish(lambda tail: split_trailer(tail, self._nonce))
+        seen, trailer = self.output.finish(lambda tail: split_trailer(tail, self._nonce))
         return Execution(status=classify_exit(self._facts(trailer, final, stopped, seen.over_limit)),
                          stdout=seen.stdout, stderr=seen.stderr, output_sha256=seen.sha256, wall_seconds=wall,
                          cpu_seconds=self._cpu_seconds(trailer),
@@ -117,6 +127,10 @@ class DockerRun:
     def busy(self) -> bool:
         """Whether the workload was released and is not known to be over."""
         return self._released and not self._over
+
+    def remove(self) -> None:
+        """Remove the container of a run that never got its copy."""
+        self._container.discard()
 
     def discard(self) -> None:
         """Remove the container and empty the volume; with the last run of a group, remove the group."""

@@ -38,21 +38,37 @@ class DockerSession:
 
     def prepare(self, index: int) -> DockerRun:
         """Make run ``index`` ready; its group is opened with its first run."""
+        with self.preparing():
+            return self.seed(self.start(index))
+
+    def start(self, index: int) -> DockerRun:
+        """Start the container of run ``index``, which waits; its volume is still empty."""
+        return DockerRun(self._api, self._blueprint, self.open_group(index), index, self._cancel, self._leave)
+
+    def open_group(self, index: int) -> Group:
+        """The group of run ``index``; its first run opens it, and it gets ready in the background."""
         number, runs = self._runs_with(index)
-        with self._counted():
-            with self._lock:
-                group = self._groups.get(number)
-                if group is None:
-                    group = Group(self._api, self._blueprint, runs, self._sealed, self._cancel, self._boundary)
-                    self._groups[number] = group
-                    self._left[number] = len(runs)
-            run = DockerRun(self._api, self._blueprint, group, index, self._cancel, self._leave)
-            with self._lock:
-                self._runs[index] = run
-            return run
+        with self._lock:
+            group = self._groups.get(number)
+            if group is None:
+                group = Group(self._api, self._blueprint, runs, self._sealed, self._cancel, self._boundary)
+                self._groups[number] = group
+                self._left[number] = len(runs)
+            return group
+
+    def seed(self, run: DockerRun) -> DockerRun:
+        """Give a started run its copy of the payload; a run that cannot have one is removed. Raises SeedMismatch."""
+        try:
+            run.seed()
+        except BaseException:
+            run.remove()
+            raise
+        with self._lock:
+            self._runs[run.index] = run
+        return run
 
     @contextmanager
-    def _counted(self) -> Iterator[None]:
+    def preparing(self) -> Iterator[None]:
         """Whoever makes things on the engine is waited for before they are removed. An interrupted caller may no
         longer know the thread that it has just started.
         """

@@ -1,0 +1,140 @@
+"""An application under test and the driver of a browser, side by side: two sessions that share loopback per run.
+
+Each has a container, volumes and a steward of its own, so neither sees the other's files or processes. The driver's
+container joins the network of the target's, which has loopback and nothing else. Since the driver is ours, it is
+released while the run is made ready, and starts its browser; the target is released when the run is executed.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import replace
+
+from runner.payload.fingerprint import Fingerprint
+from runner.sandbox.backends.base import Aftermath, BackendFacts, Execution, PairTimes, Side
+from runner.sandbox.backends.docker.run import DockerRun
+from runner.sandbox.backends.docker.session import DockerSession
+from runner.sandbox.cancel import Cancel
+from runner.sandbox.deadline import Deadline
+from runner.sandbox.exit import StopReason
+from runner.sandbox.output import OutputPair
+
+
+class UntilGreeted:
+    """A deadline: that of the start until the greeting is there, from then on that of the work."""
+
+    def __init__(self, times: PairTimes, output: OutputPair) -> None:
+        self._times = times
+        self._output = output
+        self._greeted = False
+        self._deadline = Deadline.after(times.start)
+
+    def remaining(self) -> float:
+        """Seconds left, never negative."""
+        if not self._greeted and self._output.stdout_begins(self._times.greeting):
+            self._greeted = True
+            self._deadline = Deadline.after(self._times.run)
+        return self._deadline.remaining()
+
+    @property
+    def expired(self) -> bool:
+        """Whether nothing is left."""
+        return self.remaining() <= 0.0
+
+
+class PairRun:
+    """Implements PreparedRun: the driver's run, with what became of the target beside it."""
+
+    def __init__(self, target: DockerRun, driver: DockerRun, times: PairTimes) -> None:
+        self.index = driver.index
+        self._target = target
+        self._driver = driver
+        self._times = times
+        self._side: Side | None = None
+
+    @property
+    def before(self) -> Fingerprint:
+        """The driver's job, read back from its volume."""
+        return self._driver.before
+
+    def execute(self) -> Execution:
+        """Release the target, follow the driver to its end, stop the target. Raises SetupError."""
+        over, gone = Cancel(), Cancel()
+        limit = UntilGreeted(self._times, self._driver.output)
+        self._target.release()
+        try:
+            with ThreadPoolExecutor(1, thread_name_prefix="target") as pool:
+                beside = pool.submit(self._follow_target, over, gone)
+                try:
+                    execution = self._driver.follow(limit, {gone: StopReason.DONE})
+                finally:
+                    over.throw()
+                self._side = Side(self._target.before, beside.result(), Aftermath(None))
+        finally:
+            over.close()
+            gone.close()
+        return execution
+
+    def _follow_target(self, over: Cancel, gone: Cancel) -> Execution:
+        """An application that ends before it ever answered leaves the driver nothing to wait for."""
+        try:
+            return self._target.follow(Deadline.after(self._times.in_all), {over: StopReason.DONE})
+        finally:
+            if not self._driver.output.stdout_begins(self._times.greeting):
+                gone.throw()
+
+    def inspect(self) -> Aftermath:
+        """Both volumes; both containers are over."""
+        with ThreadPoolExecutor(1, thread_name_prefix="target") as pool:
+            beside = pool.submit(self._target.inspect)
+            aftermath = self._driver.inspect()
+            side = self._side
+            return replace(aftermath, target=replace(side, aftermath=beside.result()) if side else None)
+
+    def discard(self) -> None:
+        """Remove both."""
+        try:
+            self._driver.discard()
+        finally:
+            self._target.discard()
+
+
+class PairSession:
+    """Implements Session over a session for targets and one for drivers."""
+
+    def __init__(self, targets: DockerSession, drivers: DockerSession, times: PairTimes) -> None:
+        self._targets = targets
+        self._drivers = drivers
+        self._times = times
+
+    def prepare(self, index: int) -> PairRun:
+        """Start both containers, the target's first; seed both; release the driver."""
+        with ExitStack() as stack, ThreadPoolExecutor(1, thread_name_prefix="target") as pool:
+            stack.enter_context(self._targets.preparing())
+            stack.enter_context(self._drivers.preparing())
+            self._drivers.open_group(index)
+            started = self._targets.start(index)
+            seeded: Future[DockerRun] = pool.submit(self._targets.seed, started)
+            try:
+                driver = self._drivers.seed(self._drivers.start(index))
+                driver.release()
+            except BaseException:
+                if seeded.exception() is None:
+                    seeded.result().discard()
+                raise
+            try:
+                target = seeded.result()
+            except BaseException:
+                driver.discard()
+                raise
+            return PairRun(target, driver, self._times)
+
+    def facts(self) -> BackendFacts:
+        """The engine's, with what the target's stewards proved so far."""
+        return self._targets.facts()
+
+    def cancel(self) -> None:
+        """End everything of both sessions; safe from any thread."""
+        self._targets.cancel()
+        self._drivers.cancel()
