@@ -25,7 +25,8 @@ MUTABLE = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 
 LAYERS = (
     ("runner.errors", "runner.resources", "runner.evidence.files"),
-    ("runner.payload", "runner.browser", "runner.scrub"),
+    ("runner.payload", "runner.browser", "runner.scrub", "runner.sources.jsontext", "runner.sources.reading",
+     "runner.sources.wording"),
     ("runner.sandbox", "runner.evidence.observation", "runner.evidence.leftovers", "runner.workloads", "runner.driver",
      "runner.incidents"),
     ("runner.sandbox.backends", "runner.images"),
