@@ -2,44 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
-from runner.controller.document import (
-    Findings,
-    fingerprint_record,
-    opening_of,
-    result_of,
-    sample_of,
-    started_record,
-)
-from runner.controller.observe import RunsCut, observe
+from runner.controller.document import Findings, fingerprint_record, opening_of, result_of, started_record
+from runner.controller.line import Gathered, Progress, cleanup_after, cut_short, run_all
 from runner.controller.sealing import seal_for, working_copy
 from runner.controller.settle import Settled, wanted_image
-from runner.errors import Interrupted, PayloadChanged, RunnerError
+from runner.errors import PayloadChanged, RunnerError
 from runner.evidence.database import store_root
 from runner.evidence.files import check_outside
 from runner.evidence.mask import Masker
 from runner.evidence.observation import Observation
 from runner.evidence.result import Result
 from runner.evidence.store import RunDirectory, new_run_id, place_of_run
-from runner.evidence.verdict import Judged, Verdict, VerdictKind, decide
-from runner.oracles.judge import judge, unjudged
+from runner.evidence.verdict import Judged, decide
+from runner.oracles.judge import judge
 from runner.oracles.match import Matcher
 from runner.oracles.signature.surefire import SUREFIRE_GLOB
 from runner.oracles.trivial import trivial_reasons
-from runner.payload.seal import SealedPayload, check_unchanged
+from runner.payload.seal import check_unchanged
 from runner.sandbox.backends import open_backend
-from runner.sandbox.backends.base import CLEANUP_INCOMPLETE, Backend, BackendFacts, Plan
+from runner.sandbox.backends.base import Backend, Plan
 from runner.sandbox.image import ResolvedImage
 from runner.sandbox.policy import with_runtime
 
 _AHEAD = 2
-Progress = Callable[[Judged], None]
-
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
@@ -72,11 +64,11 @@ def replay(settled: Settled, *, out: Path | None = None, progress: Progress = la
         directory.write("manifest.txt", sealed.manifest.render(exact=True))
         directory.begin(("replay.started", started_record(settled, image)),
                         ("payload.sealed", fingerprint_record(sealed.fingerprint).model_dump()))
-        gathering = _Gathering(settled, matcher, directory, progress, facts)
+        runs = Gathered(partial(_judge, settled, matcher), directory, progress, facts)
         plan = plan_of(settled, image)
-        fault = _run_all(backend, plan, sealed, gathering)
-        findings = _conclude(settled, Findings(facts=gathering.facts, image=image, plan=plan, sealed=sealed,
-                                               match=match, judged=tuple(gathering.judged)), fault)
+        fault = run_all(backend.open(plan, sealed), plan, runs, partial(check_unchanged, sealed))
+        findings = _conclude(settled, Findings(facts=runs.facts, image=image, plan=plan, sealed=sealed, match=match,
+                                            judged=runs.in_order()), fault)
         result = directory.finish(result_of(settled, findings, run_id, started, datetime.now(UTC), warnings))
         return Replayed(result, directory.path, fault)
 
@@ -89,35 +81,6 @@ def _checked_place(settled: Settled, run_id: str, out: Path | None) -> Path:
         check_outside(store_root(), settled.request.payload,
                       "call runner from outside the payload, or set RUNNER_STORE to a directory elsewhere")
     return place
-
-
-class _Gathering:
-    """Judges each run as it ends and puts it into the evidence, before anybody is told of it."""
-
-    def __init__(self, settled: Settled, matcher: Matcher, directory: RunDirectory, progress: Progress,
-                 facts: BackendFacts) -> None:
-        self.judged: list[Judged] = []
-        self.facts = facts
-        self._settled = settled
-        self._matcher = matcher
-        self._directory = directory
-        self._progress = progress
-
-    def add(self, observation: Observation) -> None:
-        """A run is over. Raises RunnerError."""
-        try:
-            run = _judge(self._settled, observation, self._matcher)
-        except RunnerError as error:
-            # A runaway pattern ends the replay, yet what was run is evidence.
-            self._keep(Judged(observation, unjudged(error.message)))
-            raise
-        self._keep(run)
-        self._progress(self.judged[-1])
-
-    def _keep(self, run: Judged) -> None:
-        kept = Judged(self._directory.keep(run.observation), run.judgement)
-        self._directory.record("run.judged", sample_of(kept).model_dump(mode="json"))
-        self.judged.append(kept)
 
 
 def _matching_budget(settled: Settled) -> float:
@@ -144,7 +107,7 @@ def plan_of(settled: Settled, image: ResolvedImage | None) -> Plan:
                 artifacts=(*workload.artifacts, SUREFIRE_GLOB) if java else workload.artifacts)
 
 
-def _judge(settled: Settled, observation: Observation, matcher: Matcher) -> Judged:
+def _judge(settled: Settled, matcher: Matcher, observation: Observation) -> Judged:
     """The oracle settles the cause too: a full volume counts only if the failure did not show all the same."""
     judgement = judge(settled.case.contract, observation, matcher)
     if judgement.cause is not None and judgement.cause is not observation.status.cause:
@@ -152,48 +115,8 @@ def _judge(settled: Settled, observation: Observation, matcher: Matcher) -> Judg
     return Judged(observation, judgement)
 
 
-def _run_all(backend: Backend, plan: Plan, sealed: SealedPayload,
-             gathering: _Gathering) -> RunnerError | None:
-    """Run everything; a fault of the machinery is returned, an interrupt is raised."""
-    seen: set[int] = set()
-
-    def once(observation: Observation) -> None:
-        seen.add(observation.index)
-        gathering.add(observation)
-
-    try:
-        with backend.open(plan, sealed) as session:
-            try:
-                observe(session, plan, once)
-            finally:
-                gathering.facts = session.facts()
-        check_unchanged(sealed)
-    except RunsCut as cut:
-        for observation in cut.finished:
-            if observation.index not in seen:
-                once(observation)
-        if isinstance(cut.__cause__, RunnerError) and not isinstance(cut.__cause__, Interrupted):
-            for note in getattr(cut, "__notes__", []):
-                cut.__cause__.add_note(note)
-            return cut.__cause__
-        raise (cut.__cause__ or cut) from None
-    except Interrupted:
-        raise
-    except RunnerError as error:
-        return error
-    return None
-
-
 def _conclude(settled: Settled, found: Findings, fault: RunnerError | None) -> Findings:
-    judged = tuple(sorted(found.judged, key=lambda run: run.observation.index))
     if fault is None:
-        return replace(found, judged=judged, verdict=decide(judged, settled.request.runs, settled.clamped))
-    said = (fault.message, f"what to do: {fault.hint}") if fault.hint else (fault.message,)
-    return replace(found, judged=judged, verdict=Verdict(VerdictKind.NO_VERDICT, fault.exit_code, said),
-                   payload_unchanged=not isinstance(fault, PayloadChanged), error=fault.message,
-                   cleanup=_cleanup(fault))
-
-
-def _cleanup(fault: RunnerError) -> str:
-    notes: list[str] = getattr(fault, "__notes__", [])
-    return CLEANUP_INCOMPLETE if CLEANUP_INCOMPLETE in notes else "complete"
+        return replace(found, verdict=decide(found.judged, settled.request.runs, settled.clamped))
+    return replace(found, verdict=cut_short(fault), error=fault.message,
+                   payload_unchanged=not isinstance(fault, PayloadChanged), cleanup=cleanup_after(fault))
