@@ -15,6 +15,8 @@ MAX_MESSAGE = 400
 """Characters of a message that count."""
 
 MAX_URL = 300
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})  # noqa: S104  (compared, never bound)
+"""Hosts that are this machine, or, in the sandbox, the application's container."""
 
 _URL = re.compile(r"\b(?:https?|wss?|blob|file)://[^\s'\"`<>()]{1,2048}")
 _SNIPPET = re.compile(r"""(["'`])[^\n]{0,80}?\1(?:\.\.\.)?(?= is not valid JSON)""")
@@ -33,7 +35,6 @@ _VARYING = (
 )
 _BUILD = re.compile(r"(?<=[.\-_])(?=[A-Za-z_-]*\d)[0-9A-Za-z_-]{8,32}(?=(?:\.min)?\.(?:m?js|css)$)")
 _SPACE = re.compile(r"\s+")
-_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})  # noqa: S104  (compared, never bound)
 _PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443}
 
 
@@ -72,7 +73,7 @@ def normal_url(url: str) -> str:
         return f"{parts.scheme}:"
     place = ""
     if host:
-        host = "127.0.0.1" if host in _LOOPBACK else f"[{host}]" if ":" in host else host
+        host = "127.0.0.1" if host in LOOPBACK else f"[{host}]" if ":" in host else host
         place = f"{parts.scheme}://{host}" + (f":{port}" if port and port != _PORTS.get(parts.scheme) else "")
     return (place + normal_path(parts.path or ("/" if host else "")) + _keys(parts.query))[:MAX_URL]
 

@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Hashable
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -36,7 +36,7 @@ def read_as(kind: type[T], value: object, where: str = "") -> T:
     ``where`` is where the value is, for the message. Keys that the class does not have are ignored. Raises ReportError.
     """
     try:
-        result: T = _adapter(kind).validate_json(json.dumps(value), strict=True)
+        result: T = _adapter(cast("Hashable", kind)).validate_json(json.dumps(value), strict=True)
     except ValidationError as error:
         raise _first(error, where) from None
     return result
@@ -49,7 +49,7 @@ def at_most(value: object, key: str, most: int) -> None:
 
 
 @cache
-def _adapter(kind: Hashable) -> TypeAdapter[Any]:
+def _adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
