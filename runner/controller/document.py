@@ -12,20 +12,10 @@ from runner import __version__
 from runner.controller.settle import Settled
 from runner.errors import ExitCode, printable
 from runner.evidence.index import Opening
-from runner.evidence.observation import Artifact, Stored, Stream
-from runner.evidence.result import (
-    ArtifactRecord,
-    ChangeRecord,
-    ContractRecord,
-    Drift,
-    FingerprintRecord,
-    ImageRecord,
-    MatchRecord,
-    PolicyRecord,
-    Result,
-    Sample,
-    StreamRecord,
-)
+from runner.evidence.observation import Artifact, Observation, Stored, Stream
+from runner.evidence.parts import ChangeRecord, FingerprintRecord, ImageRecord, PolicyRecord, StreamRecord
+from runner.evidence.result import ArtifactRecord, ContractRecord, Drift, MatchRecord, Result, Sample
+from runner.evidence.session_record import TargetRecord
 from runner.evidence.verdict import Judged, Verdict, VerdictKind
 from runner.payload.fingerprint import Change, Fingerprint
 from runner.payload.seal import SealedPayload
@@ -211,7 +201,22 @@ def sample_of(run: Judged) -> Sample:
         changes=_changes(seen.changes), changes_note=seen.changes_note,
         artifacts=tuple(_artifact(item) for item in seen.artifacts),
         match=MatchRecord(stream=judgement.match.stream, start=judgement.match.start, end=judgement.match.end)
-        if judgement.match else None)
+        if judgement.match else None, session=run.session,
+        target=target_of(seen.target) if seen.target is not None else None)
+
+
+def target_of(seen: Observation) -> TargetRecord:
+    """The application under test in one run, as evidence."""
+    status = seen.status
+    return TargetRecord(
+        cause=status.cause, returncode=status.returncode, signal=status.signal, child_oom=status.child_oom,
+        detail=printable(status.detail), wall_seconds=round(seen.wall_seconds, 6), cpu_seconds=seen.cpu_seconds,
+        peak_memory=seen.peak_memory, output_sha256=seen.output_sha256,
+        stdout=_stream(seen.stdout, f"target-stdout-{seen.index}.bin"),
+        stderr=_stream(seen.stderr, f"target-stderr-{seen.index}.bin"), workspace=seen.workspace,
+        volume_before=fingerprint_record(seen.before) if seen.before else None,
+        volume_after=fingerprint_record(seen.after) if seen.after else None,
+        changes=_changes(seen.changes), changes_note=seen.changes_note)
 
 
 def _stream(stream: Stream, file: str) -> StreamRecord:

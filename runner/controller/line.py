@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 
 from runner.controller.document import sample_of
 from runner.controller.observe import RunsCut, observe
@@ -46,7 +47,7 @@ class Gathered:
         return tuple(sorted(self.judged, key=lambda run: run.observation.index))
 
     def _keep(self, run: Judged) -> None:
-        kept = Judged(self._directory.keep(run.observation), run.judgement)
+        kept = replace(run, observation=self._directory.keep(run.observation))
         self._directory.record("run.judged", sample_of(kept).model_dump(mode="json"))
         self.judged.append(kept)
 

@@ -18,7 +18,9 @@ from pydantic import ValidationError
 
 from runner.errors import EvidenceAltered, ReportError, UsageError, printable
 from runner.evidence.events import Event, EventKind, canonical, read_events
-from runner.evidence.result import SCHEMA, FingerprintRecord, PolicyRecord, Result, Sample, StreamRecord
+from runner.evidence.parts import FingerprintRecord, PolicyRecord, StreamRecord
+from runner.evidence.result import SCHEMA, Result, Sample
+from runner.evidence.session_record import SessionRecord, TargetRecord
 from runner.payload.fingerprint import Manifest
 
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -69,13 +71,17 @@ def _checked(directory: Path) -> Evidence:
     events = read_events(_read(directory, "events.jsonl", _MAX_DOCUMENT), result.run_id)
     _check_chain(result, events)
     for sample in result.samples:
-        _check_output(directory, sample)
+        _check_output(directory, f"run {sample.index}", sample)
+        if sample.target is not None:
+            _check_output(directory, f"the application of run {sample.index}", sample.target)
         for artifact in sample.artifacts:
             if artifact.file != f"artifacts/{artifact.sha256}":
                 raise EvidenceAltered(f"run {sample.index}: an artifact's file is not named by its digest")
             _check_digest(directory, artifact.file, artifact.sha256, artifact.bytes)
     _manifest(directory, result.payload_fingerprint)
     _check_policy(result.policy)
+    if result.session is not None:
+        _check_session(directory, result.session)
     return Evidence(directory, result, events)
 
 
@@ -136,17 +142,26 @@ def _kept(directory: Path, stream: StreamRecord) -> bytes:
     return _check_digest(directory, stream.file, stream.kept_sha256, stream.kept)
 
 
-def _check_output(directory: Path, sample: Sample) -> None:
+def _check_session(directory: Path, session: SessionRecord) -> None:
+    """The named files, whose names are ours: none lies deeper."""
+    _check_policy(session.driver_policy)
+    for file in session.files:
+        if "/" in file.name:
+            raise EvidenceAltered(f"{printable(file.name)[:200]} is no file of a session")
+        _check_digest(directory, file.name, file.sha256, file.bytes)
+
+
+def _check_output(directory: Path, whose: str, run: Sample | TargetRecord) -> None:
     """What is kept; and where that is all of the output as it came, the output's own digests too."""
-    streams = (sample.stdout, sample.stderr)
+    streams = (run.stdout, run.stderr)
     both = hashlib.sha256()
     for stream in streams:
         both.update(_kept(directory, stream))
         if stream.masked == 0 and not stream.truncated and stream.sha256 != stream.kept_sha256:
-            raise EvidenceAltered(f"run {sample.index}: two digests of the same output differ")
+            raise EvidenceAltered(f"{whose}: two digests of the same output differ")
     whole = not any(stream.masked or stream.truncated for stream in streams)
-    if whole and sample.output_sha256 and both.hexdigest() != sample.output_sha256:
-        raise EvidenceAltered(f"run {sample.index}: output_sha256 is not the digest of its output")
+    if whole and run.output_sha256 and both.hexdigest() != run.output_sha256:
+        raise EvidenceAltered(f"{whose}: output_sha256 is not the digest of its output")
 
 
 def _manifest(directory: Path, recorded: FingerprintRecord) -> Manifest:

@@ -10,52 +10,21 @@ import json
 from hashlib import sha256
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from runner.evidence.events import canonical
+from runner.evidence.parts import ChangeRecord, FingerprintRecord, Frozen, ImageRecord, PolicyRecord, StreamRecord
+from runner.evidence.session_record import SessionRecord, SessionRun, TargetRecord
 
 SCHEMA = "runner.result/1"
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+def _is_none(value: object) -> bool:
+    """What only browser sessions have is absent from all other evidence."""
+    return value is None
 
 
-class StreamRecord(_Frozen):
-    """One output stream. ``file``, relative to the run directory, holds what was kept of it.
-
-    ``bytes`` and ``sha256`` are of all that came; ``kept`` and ``kept_sha256`` of the file. They differ when the
-    stream was truncated, or when ``masked`` bytes of the file stand for credentials.
-    """
-
-    bytes: int
-    sha256: str
-    truncated: bool
-    kept: int
-    kept_sha256: str
-    masked: int = 0
-    file: str | None = None
-
-
-class FingerprintRecord(_Frozen):
-    """Digests of a tree's manifest, and its counts."""
-
-    exact: str
-    content: str
-    entries: int
-    files: int
-    bytes: int
-
-
-class ChangeRecord(_Frozen):
-    """One difference between the sealed tree and the tree after the run. ``path`` is printable text."""
-
-    kind: str
-    path: str
-    detail: str = ""
-
-
-class ArtifactRecord(_Frozen):
+class ArtifactRecord(Frozen):
     """A declared file that was taken out of the volume: ``path`` there, ``file`` in the run directory.
 
     ``bytes`` and ``sha256`` are those of ``file``, in which ``masked`` bytes stand for credentials.
@@ -68,7 +37,7 @@ class ArtifactRecord(_Frozen):
     masked: int = 0
 
 
-class MatchRecord(_Frozen):
+class MatchRecord(Frozen):
     """Where the contract's pattern was found: byte offsets in the stream's file."""
 
     stream: Literal["stdout", "stderr"]
@@ -76,7 +45,7 @@ class MatchRecord(_Frozen):
     end: int
 
 
-class ContractRecord(_Frozen):
+class ContractRecord(Frozen):
     """What a run had to show, as a native report words it. ``exit_code`` null: any but 0, or by the signature."""
 
     exit_code: int | None
@@ -84,14 +53,14 @@ class ContractRecord(_Frozen):
     signature: dict[str, Any] | None
 
 
-class EventsRecord(_Frozen):
+class EventsRecord(Frozen):
     """The event log that goes with the result: how many events, and the digest of the last one."""
 
     count: int
     head: str
 
 
-class Sample(_Frozen):
+class Sample(Frozen):
     """One run. ``returncode`` is 124 when timed out and 128+N for a signal."""
 
     index: int
@@ -123,9 +92,11 @@ class Sample(_Frozen):
     changes: tuple[ChangeRecord, ...] = ()
     changes_note: str = ""
     artifacts: tuple[ArtifactRecord, ...] = ()
+    session: SessionRun | None = Field(default=None, exclude_if=_is_none)
+    target: TargetRecord | None = Field(default=None, exclude_if=_is_none)
 
 
-class Drift(_Frozen):
+class Drift(Frozen):
     """A difference between how the report was recorded and how it was replayed."""
 
     what: str
@@ -133,28 +104,7 @@ class Drift(_Frozen):
     used: str | None
 
 
-class PolicyRecord(_Frozen):
-    """The policy in force, after every overlay."""
-
-    name: str
-    sha256: str
-    seccomp_sha256: str
-    effective: dict[str, Any]
-
-
-class ImageRecord(_Frozen):
-    """Which image was asked for and which was used; its own environment is shown and digested."""
-
-    recorded_id: str | None
-    used_id: str
-    name: str
-    platform: str
-    matched: str
-    environment: tuple[str, ...] = ()
-    environment_sha256: str = ""
-
-
-class Result(_Frozen):
+class Result(Frozen):
     """Everything that a verdict rests on."""
 
     schema_: str = Field(default=SCHEMA, alias="schema")
@@ -194,7 +144,7 @@ class Result(_Frozen):
     cache_used: Literal[False] = False
     ambient_environment_pinned: bool
     environment_names: tuple[str, ...] = ()
-    fingerprint_mode: Literal["exact", "content", "unavailable"]
+    fingerprint_mode: Literal["exact", "content", "unavailable", "changed"]
     fingerprint_verified: bool
     expected_fingerprint: str | None = None
     actual_fingerprint: str | None = None
@@ -217,6 +167,7 @@ class Result(_Frozen):
     error: str | None = None
     cleanup: str = "complete"
     events: EventsRecord | None = None
+    session: SessionRecord | None = Field(default=None, exclude_if=_is_none)
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 

@@ -94,9 +94,14 @@ class RunDirectory:
         """Write a run's output and artifacts, masked; returns the observation without their bytes, so that memory
         stays flat however many runs there are.
         """
-        return replace(observation, stdout=self._keep_stream(f"stdout-{observation.index}.bin", observation.stdout),
-                       stderr=self._keep_stream(f"stderr-{observation.index}.bin", observation.stderr),
-                       artifacts=tuple(self._keep_artifact(item) for item in observation.artifacts))
+        target = observation.target
+        return replace(self._keep_run(observation, ""),
+                       target=self._keep_run(target, "target-") if target is not None else None)
+
+    def _keep_run(self, seen: Observation, whose: str) -> Observation:
+        return replace(seen, stdout=self._keep_stream(f"{whose}stdout-{seen.index}.bin", seen.stdout),
+                       stderr=self._keep_stream(f"{whose}stderr-{seen.index}.bin", seen.stderr),
+                       artifacts=tuple(self._keep_artifact(item) for item in seen.artifacts))
 
     def _keep_stream(self, name: str, stream: Stream) -> Stream:
         data, masked = self._masker.stream(stream.head, stream.tail, truncated=stream.truncated)

@@ -7,24 +7,27 @@ from enum import StrEnum
 
 from runner.errors import ExitCode
 from runner.evidence.observation import Observation
+from runner.evidence.session_record import SessionRun
 from runner.oracles.judge import Judgement
 from runner.sandbox.exit import Cause
 
 
 class VerdictKind(StrEnum):
-    """The three things that can be said."""
+    """What can be said: three answers to a claim, and that something was recorded of which nothing is claimed yet."""
 
     REPRODUCED = "reproduced"
     NOT_REPRODUCED = "not_reproduced"
     NO_VERDICT = "no_verdict"
+    RECORDED = "recorded"
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A run with what the oracle said of it."""
+    """A run with what the oracle said of it. ``session`` is what a browser's driver said, ready for the evidence."""
 
     observation: Observation
     judgement: Judgement
+    session: SessionRun | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 
 from runner.errors import printable
 from runner.evidence.check import Evidence
-from runner.evidence.result import ChangeRecord, Result, Sample
+from runner.evidence.parts import ChangeRecord
+from runner.evidence.result import Result, Sample
 from runner.reports.markup import code, fenced
 from runner.reports.words import counted, ended, excerpt, finite, headline, reasons, refusal, replay_command
 

@@ -4,7 +4,8 @@ from hashlib import sha256
 
 import pytest
 
-from runner.evidence.result import MatchRecord, StreamRecord
+from runner.evidence.parts import StreamRecord
+from runner.evidence.result import MatchRecord
 from runner.reports.html.excerpt import excerpt, shown_ranges
 
 LIMIT = 4096

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from runner.evidence.check import Evidence
-from runner.evidence.result import Sample, StreamRecord
+from runner.evidence.parts import StreamRecord
+from runner.evidence.result import Sample
 from runner.reports.diff.hunks import find_hunks
 
 MOST_SHOWN = 6

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from runner.evidence.result import MatchRecord, StreamRecord
+from runner.evidence.parts import StreamRecord
+from runner.evidence.result import MatchRecord
 from runner.reports.html.ansi import render_output
 from runner.reports.html.words import size
 

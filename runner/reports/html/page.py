@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from runner.evidence.check import Evidence
-from runner.evidence.result import ChangeRecord, Drift, Result
+from runner.evidence.parts import ChangeRecord
+from runner.evidence.result import Drift, Result
 from runner.reports.html.facts import (
     Fact,
     Limit,

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from runner.evidence.check import Evidence
-from runner.evidence.result import ArtifactRecord, ChangeRecord, Sample, StreamRecord
+from runner.evidence.parts import ChangeRecord, StreamRecord
+from runner.evidence.result import ArtifactRecord, Sample
 from runner.reports.html.excerpt import Excerpt, excerpt
 from runner.reports.html.words import seconds, signal_name, size, which_runs
 
