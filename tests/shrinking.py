@@ -8,11 +8,17 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from runner.browser.faults import ApiFault, StateFault
+from runner.browser.job import Race
 from runner.browser.trace import ApiFaultStep, Click, Fill, Press, StateFaultStep
 from runner.controller.shrinking.candidate import Candidate
+from runner.controller.shrinking.journal import Journal
 from runner.controller.shrinking.parts import keep, parts_of
+from runner.controller.shrinking.shrink import Shrunk, shrink_each
+from runner.incidents.identity import Identity
+from runner.incidents.model import Failure, Incident
 
-FAILURE = "0123456789ab"
+FAULT = Failure(Identity("pageerror", "Cannot read properties of undefined (reading 'items')"))
+FAILURE = FAULT.identity.id
 URL = "http://127.0.0.1:8801/api/report"
 TERMS = {"incident": "ab" * 32, "payload": "cd" * 32, "images": ["sha256:1", "sha256:2"], "policies": []}
 
@@ -53,6 +59,19 @@ class Knowing:
 
     def cancel(self) -> None:
         self.cancelled = True
+
+
+def incident_with(candidate: Candidate, *failures: Failure) -> Incident:
+    """An incident that records this session."""
+    return Incident("runner", "http://127.0.0.1:8801/", trace=candidate.trace, api_faults=candidate.api_faults,
+                    state_faults=candidate.state_faults, race=Race(candidate.lanes) if candidate.lanes else None,
+                    failures=failures)
+
+
+def shrunk(journal: Journal, player: Knowing, whole: Candidate, *, jobs: int = 1, runs: int = 1) -> Shrunk:
+    """What becomes of the one failure."""
+    [done] = shrink_each(incident_with(whole, FAULT), [FAULT], player, journal, jobs=jobs, runs=runs)
+    return done
 
 
 def one_less(candidate: Candidate) -> Iterator[Candidate]:

@@ -10,14 +10,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shrinking import FAILURE, TERMS, Knowing, candidates, one_less
+from shrinking import TERMS, Knowing, candidates, one_less, shrunk
 
-from runner.controller.shrinking.candidate import Candidate
 from runner.controller.shrinking.ddmin import ddmin
 from runner.controller.shrinking.journal import open_journal
 from runner.controller.shrinking.search import shortest
-from runner.controller.shrinking.shrink import Shrunk, shrink
-from runner.controller.shrinking.trials import Trials
 
 SALTS = st.integers(0, 2**32)
 
@@ -102,10 +99,9 @@ def test_what_a_failure_needs_is_what_is_left(whole, data):
     assert sorted(map(repr, found.trace)) == sorted(map(repr, needed))
 
 
-def shrunk(folder: Path, player: Knowing, whole: Candidate, jobs: int = 1, runs: int = 1) -> Shrunk:
-    with open_journal(folder / "journal.jsonl", TERMS) as journal, \
-            Trials(player, journal, jobs=jobs, runs=runs) as trials:
-        return shrink(trials, FAILURE, whole)
+def shrunk_in(folder: str, *arguments, **options):
+    with open_journal(Path(folder) / "journal.jsonl", TERMS) as journal:
+        return shrunk(journal, *arguments, **options)
 
 
 @given(candidates(), SALTS, st.integers(2, 6), st.sampled_from([0, 5]))
@@ -114,7 +110,8 @@ def test_how_many_work_at_once_changes_nothing(whole, salt, odds, undecided):
     results = []
     for jobs in (1, 2, 3, 4):
         with tempfile.TemporaryDirectory() as name:
-            results.append(shrunk(Path(name), Knowing(answering(salt, odds, whole, undecided)), whole, jobs))
+            done = shrunk_in(name, Knowing(answering(salt, odds, whole, undecided)), whole, jobs=jobs)
+            results.append((done.state, done.after))
     assert results == results[:1] * 4
 
 
@@ -124,12 +121,13 @@ def test_interrupted_anywhere_and_resumed_it_is_the_same_and_nothing_is_repeated
     shows = answering(salt, odds, whole)
     with tempfile.TemporaryDirectory() as name:
         straight = Knowing(shows)
-        expected = shrunk(Path(name), straight, whole, runs=runs)
+        expected = shrunk_in(name, straight, whole, runs=runs)
     with tempfile.TemporaryDirectory() as name:
         cut = data.draw(st.integers(0, len(straight.played) - 1))
         interrupted, resumed = Knowing(shows, last=cut), Knowing(shows)
         with pytest.raises(KeyboardInterrupt):
-            shrunk(Path(name), interrupted, whole, runs=runs)
-        assert shrunk(Path(name), resumed, whole, runs=runs) == expected
+            shrunk_in(name, interrupted, whole, runs=runs)
+        found = shrunk_in(name, resumed, whole, runs=runs)
+        assert (found.state, found.after, found.tried) == (expected.state, expected.after, expected.tried)
         again = len(resumed.played) + len(interrupted.played) - len(straight.played)
         assert 0 <= again < runs  # only the confirming runs are made again

@@ -47,6 +47,7 @@ def test_a_fault_waits_for_the_next_step_that_is_kept():
     kept = keep(whole, [Part(1), Part(3), *(Part(api_fault=k) for k in range(4))])
     assert [fault.from_step for fault in kept.api_faults] == [-1, 0, 1, 1]
     assert [fault.step for fault in kept.api_faults] == [-1, -1, 0, 1]
+    assert [fault.from_step for fault in keep(whole, [Part(0), Part(2), Part(api_fault=1)]).api_faults] == [0]
     assert [fault.from_step for fault in keep(whole, [Part(0), Part(api_fault=3)]).api_faults] == [0]
     assert [fault.from_step for fault in keep(whole, [Part(api_fault=3)]).api_faults] == [-1]
 

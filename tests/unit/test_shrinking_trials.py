@@ -3,14 +3,16 @@
 import threading
 
 import pytest
-from shrinking import FAILURE, TERMS, Knowing
+from shrinking import FAILURE, FAULT, TERMS, Knowing, incident_with, shrunk
 
 from runner.browser.trace import Click
 from runner.controller.shrinking.candidate import Candidate
 from runner.controller.shrinking.journal import open_journal
-from runner.controller.shrinking.shrink import shrink
+from runner.controller.shrinking.shrink import shrink_each
 from runner.controller.shrinking.trials import Trials, Tried
 from runner.errors import EngineUnavailable
+from runner.incidents.identity import Identity
+from runner.incidents.model import Failure
 
 ONE, TWO, THREE = (Candidate((Click("#a"),) * number) for number in (1, 2, 3))
 
@@ -84,8 +86,7 @@ def test_what_says_nothing_does_not_show(journal, answers, answer):
     (lambda _: False, "not_shown", 1), (lambda _: None, "undecided", 1)])
 def test_what_does_not_show_at_all_is_not_shrunk(journal, shows, state, played):
     player = Knowing(shows)
-    with Trials(player, journal) as trials:
-        done = shrink(trials, FAILURE, THREE)
+    done = shrunk(journal, player, THREE)
     assert (done.state, done.after, len(player.played)) == (state, THREE, played)
 
 
@@ -96,9 +97,30 @@ def test_a_result_that_is_not_seen_again_is_unconfirmed(journal):
         seen.append(candidate)
         return len(candidate.trace) >= 2 and seen.count(candidate) == 1
 
-    with Trials(Knowing(once), journal) as trials:
-        done = shrink(trials, FAILURE, THREE)
+    done = shrunk(journal, Knowing(once), THREE)
     assert (done.state, done.after) == ("unconfirmed", TWO)
+
+
+class Both(Knowing):
+    """Two failures: one needs a click on #pay, the other one on #report."""
+
+    def play(self, candidate):
+        super().play(candidate)
+        shown = {step.selector for step in candidate.trace}
+        needs = ((FAILURE, "#pay"), (OTHER.identity.id, "#report"))
+        return frozenset(name for name, needed in needs if needed in shown)
+
+
+OTHER = Failure(Identity("http_error", method="GET", url="http://127.0.0.1:8801/api/report", status=500))
+
+
+def test_what_was_seen_for_one_failure_counts_for_the_next(journal):
+    whole, player = Candidate((Click("#pay"), Click("#report"))), Both(lambda _: False)
+    first, second = shrink_each(incident_with(whole, FAULT, OTHER), [FAULT, OTHER], player, journal)
+    assert [step.selector for step in (*first.after.trace, *second.after.trace)] == ["#pay", "#report"]
+    assert (first.tried, first.cached) == (3, 0)  # all, nothing, the first half
+    assert (second.tried, second.cached) == (4, 3)
+    assert len(player.played) == 3 + 1 + 1 + 1  # and each confirmed
 
 
 class Failing(Knowing):
