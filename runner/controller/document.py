@@ -20,7 +20,8 @@ from runner.evidence.verdict import Judged, Verdict, VerdictKind
 from runner.payload.fingerprint import Change, Fingerprint
 from runner.payload.seal import SealedPayload
 from runner.sandbox.backends.base import BackendFacts, Plan
-from runner.sandbox.image import ResolvedImage
+from runner.sandbox.image import ImagePin, ResolvedImage
+from runner.sandbox.policy import Policy
 from runner.sandbox.seccomp import profile_sha256
 from runner.sources.environment import environment_sha256
 from runner.sources.fingerprints import FingerprintMatch
@@ -53,7 +54,7 @@ def result_of(settled: Settled, found: Findings, run_id: str, started: datetime,
     docker = settled.backend == "docker"
     return Result(
         tool={"name": "sandbox-runner", "version": __version__}, run_id=run_id,
-        started=_moment(started), finished=_moment(finished), ok=reproduced, reproduced=reproduced,
+        started=moment(started), finished=moment(finished), ok=reproduced, reproduced=reproduced,
         verdict=verdict.kind, exit_code=int(verdict.exit_code), reasons=verdict.reasons,
         warnings=(*warnings, *_warnings(settled, found)),
         source=case.source, report=printable(str(Path(case.path).absolute())), report_sha256=case.sha256,
@@ -72,7 +73,8 @@ def result_of(settled: Settled, found: Findings, run_id: str, started: datetime,
         actual_content_fingerprint=match.actual_content, metadata_drift_possible=match.metadata_drift_possible,
         mode_drift=_mode_drift(settled, found),
         payload_fingerprint=fingerprint_record(found.sealed.fingerprint), payload_unchanged=found.payload_unchanged,
-        image=image_record(settled, found.image), policy=policy_record(settled), engine=asdict(found.facts),
+        image=image_record(case.execution.image, found.image) if found.image else None,
+        policy=policy_record(settled.policy), engine=asdict(found.facts),
         drift=drift_of(settled, found), samples=tuple(sample_of(run) for run in found.judged),
         error=found.error, cleanup=found.cleanup,
         docker_image=found.image.name if found.image else None,
@@ -85,7 +87,7 @@ def result_of(settled: Settled, found: Findings, run_id: str, started: datetime,
 def opening_of(settled: Settled, run_id: str, started: datetime, place: Path) -> Opening:
     """What the index is told before anything runs."""
     case = settled.case
-    return Opening(run_id=run_id, directory=os.fsencode(place), started=_moment(started),
+    return Opening(run_id=run_id, directory=os.fsencode(place), started=moment(started),
                    command=printable(case.workload.display), report=printable(str(Path(case.path).absolute())),
                    report_sha256=case.sha256, backend=settled.backend, runs=settled.request.runs)
 
@@ -102,7 +104,7 @@ def _schema_version(text: str) -> int | str:
     return int(text) if text.isdecimal() else text
 
 
-def _moment(when: datetime) -> str:
+def moment(when: datetime) -> str:
     return when.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
@@ -143,11 +145,8 @@ def _changes(changes: tuple[Change, ...]) -> tuple[ChangeRecord, ...]:
                  for change in changes)
 
 
-def image_record(settled: Settled, image: ResolvedImage | None) -> ImageRecord | None:
+def image_record(recorded: ImagePin | None, image: ResolvedImage) -> ImageRecord:
     """Which image was recorded and which was used."""
-    if image is None:
-        return None
-    recorded = settled.case.execution.image
     pairs = [(name, value) for name, _, value in (text.partition("=") for text in image.env)]
     return ImageRecord(recorded_id=recorded.id if recorded else None, used_id=image.id, name=printable(image.name),
                        platform=image.platform, matched=image.matched,
@@ -155,9 +154,8 @@ def image_record(settled: Settled, image: ResolvedImage | None) -> ImageRecord |
                        environment_sha256=environment_sha256(pairs))
 
 
-def policy_record(settled: Settled) -> PolicyRecord:
+def policy_record(policy: Policy) -> PolicyRecord:
     """The policy in force."""
-    policy = settled.policy
     return PolicyRecord(name=policy.name, sha256=policy.digest(),
                         seccomp_sha256=profile_sha256(policy.seccomp), effective=policy.model_dump(mode="json"))
 

@@ -87,7 +87,9 @@ class LaneRecord(Frozen):
 
 
 class SessionRun(Frozen):
-    """What the driver said of one run, and what was made of it. Times are milliseconds."""
+    """What the driver said of one run, and what was made of it. Times are milliseconds. Screenshots are named as the
+    driver named them: among the run's artifacts, or among the session's files.
+    """
 
     state: str
     detail: str = ""
@@ -101,7 +103,6 @@ class SessionRun(Frozen):
     uncontrolled: tuple[str, ...] = ()
     unfired: tuple[str, ...] = ()
     dropped: dict[str, int] = Field(default_factory=dict)
-    files: dict[str, str] = Field(default_factory=dict)
 
 
 class FailureVerdict(Frozen):

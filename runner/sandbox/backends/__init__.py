@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from runner.sandbox.backends.base import Backend
+    from runner.sandbox.backends.base import Backend, PairBackend
 
 
 def open_backend(name: Literal["docker", "host"], *, inherit_env: bool = False) -> Backend:
@@ -16,3 +16,9 @@ def open_backend(name: Literal["docker", "host"], *, inherit_env: bool = False) 
         return DockerBackend()
     from runner.sandbox.backends.host import HostBackend
     return HostBackend(inherit_env=inherit_env)
+
+
+def open_pair_backend() -> PairBackend:
+    """The backend that runs browser sessions. Raises EngineUnavailable."""
+    from runner.sandbox.backends.docker.backend import DockerBackend  # as above
+    return DockerBackend()

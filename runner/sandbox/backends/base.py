@@ -196,3 +196,14 @@ class Backend(Protocol):
         When the body raises and the clean-up fails too, the body's exception passes with the note
         :data:`CLEANUP_INCOMPLETE`.
         """
+
+
+class PairBackend(Backend, Protocol):
+    """A backend that can run an application and the driver of a browser side by side."""
+
+    def own_image(self, name: str) -> ResolvedImage:
+        """One of our own images, as its recipe now stands. Raises ImageUnavailable."""
+
+    def open_pair(self, target: Plan, payload: SealedPayload, driver: Plan, job: SealedPayload,
+                  times: PairTimes) -> AbstractContextManager[Session]:
+        """Put both; each run has one of each, which share loopback and nothing else. Raises SetupError."""

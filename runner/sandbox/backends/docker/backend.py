@@ -55,6 +55,10 @@ class DockerBackend:
             return local_image(self._api, "command", platform=self.probe().platform)
         return find_image(self._api, wanted, platform=self.probe().platform)
 
+    def own_image(self, name: str) -> ResolvedImage:
+        """One of our own images, as its recipe now stands. Raises ImageUnavailable."""
+        return local_image(self._api, name, platform=self.probe().platform)
+
     def _steward_image(self) -> ResolvedImage:
         if self._steward is None:
             self._steward = local_image(self._api, "steward", platform=self.probe().platform)

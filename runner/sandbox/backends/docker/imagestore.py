@@ -11,7 +11,7 @@ from docker.errors import ImageNotFound
 from runner.errors import ImageUnavailable, SetupError, printable
 from runner.images.inputs import CREATED
 from runner.images.lock import ImageRecord
-from runner.images.naming import IMAGE_LABEL, RECIPE_LABEL
+from runner.images.naming import IMAGE_LABEL, LAYERS_LABEL, RECIPE_LABEL
 from runner.sandbox.backends.docker.engine import engine_errors
 from runner.sandbox.image import ResolvedImage, is_image_id
 
@@ -44,7 +44,7 @@ class EngineImages:
     def built(self, name: str, recipe: str | None = None) -> list[ResolvedImage]:
         """Our own builds of image ``name``, of one recipe or of any; not what others derived from them.
 
-        A derived image inherits our labels, but neither our time stamp nor our single layer.
+        A derived image inherits our labels, but neither our time stamp nor our number of layers.
         """
         label = f"{RECIPE_LABEL}={recipe}" if recipe else f"{IMAGE_LABEL}={name}"
         with engine_errors("list images"):  # podman finds nothing by two labels at once
@@ -133,4 +133,5 @@ def _first_tag(attributes: Mapping[str, Any]) -> str:
 def _is_ours(attributes: Mapping[str, Any], name: str) -> bool:
     labels = (attributes.get("Config") or {}).get("Labels") or {}
     layers = (attributes.get("RootFS") or {}).get("Layers") or ()
-    return labels.get(IMAGE_LABEL) == name and str(attributes.get("Created", "")) == CREATED and len(layers) == 1
+    return labels.get(IMAGE_LABEL) == name and str(attributes.get("Created", "")) == CREATED \
+        and str(len(layers)) == labels.get(LAYERS_LABEL, "1")
