@@ -113,6 +113,7 @@ class Detectors:
             self._signals.add("console_error", text, url=url, page=_url_of(message.page))
 
     def _response(self, response: Response) -> None:
+        self._traffic.answered(response)
         if response.status < 400:
             return
         request = response.request
@@ -156,6 +157,7 @@ class Detectors:
             self._signals.add("navigation_error", "the renderer of another page crashed", url=_url_of(page))
 
     def _navigated(self, frame: Frame) -> None:
+        self._traffic.arrived(frame)
         if frame.parent_frame is not None:
             return
         url = frame.url

@@ -19,9 +19,11 @@ START = """(() => {
   window.addEventListener('unhandledrejection', (event) => {
     if (!event.isTrusted) return;
     const reason = event.reason;
-    let text = '';
-    try { text = reason instanceof Error ? reason.stack || reason.message : String(reason); } catch (error) { text = ''; }
-    say('rejection', text);
+    try {
+      say('rejection', reason instanceof Error ? reason.stack || reason.message : reason);
+    } catch (error) {
+      say('rejection', '');
+    }
   });
   window.addEventListener('error', (event) => {
     const part = event.target;
@@ -43,35 +45,34 @@ START = """(() => {
     try { window.dispatchEvent(new Event(online ? 'online' : 'offline')); } finally { ours = false; }
   });
   const own = Object.getOwnPropertyDescriptor(Navigator.prototype, 'onLine');
-  const get = new Proxy(own.get, {apply: (native, self, words) => { Reflect.apply(native, self, words); return online; }});
+  const apply = (native, self, words) => { Reflect.apply(native, self, words); return online; };
+  const get = new Proxy(own.get, {apply});
   Object.defineProperty(Navigator.prototype, 'onLine', {...own, get});
 })();"""
 
 LOOK = """() => {
   const seen = (node) => node.getClientRects().length > 0;
+  const text = (node) => node.data.trim() && node.parentElement && seen(node.parentElement)
+    && !/^(SCRIPT|STYLE|NOSCRIPT|TEMPLATE)$/.test(node.parentElement.tagName);
+  const content = /^(IMG|SVG|CANVAS|VIDEO|IFRAME|FRAME|INPUT|BUTTON|SELECT|TEXTAREA|OBJECT|EMBED)$/i;
   const shows = (root) => {
-    if (!root) return false;
     const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
     let left = 5000;
     for (let node; (node = walker.nextNode());) {
-      if (left-- === 0) return true;
-      if (node.nodeType === Node.TEXT_NODE) {
-        const holder = node.parentElement;
-        if (node.data.trim() && holder && !/^(SCRIPT|STYLE|NOSCRIPT|TEMPLATE)$/.test(holder.tagName) && seen(holder)) return true;
-      } else if (/^(IMG|SVG|CANVAS|VIDEO|IFRAME|FRAME|INPUT|BUTTON|SELECT|TEXTAREA|OBJECT|EMBED)$/i.test(node.tagName)) {
-        if (seen(node)) return true;
-      } else if (node.shadowRoot) return true;
+      if (left-- === 0 || node.shadowRoot) return true;
+      if (node.nodeType === Node.TEXT_NODE ? text(node) : content.test(node.tagName) && seen(node)) return true;
     }
     return false;
   };
+  const empty = (root) => !root.firstElementChild && !root.textContent.trim();
+  const name = (root) => `<${root.tagName.toLowerCase()}${root.id ? ` id="${root.id}"` : ''}>`;
+  const complete = document.readyState === 'complete';
+  const roots = [...document.querySelectorAll('#root, #app, #__next, main')];
   let blank = '';
-  if (document.readyState === 'complete') {
-    const roots = [...document.querySelectorAll('#root, #app, #__next, main')];
-    if (!shows(document.body)) blank = 'the page is blank';
-    else if (roots.length && !roots.some((root) => root.childNodes.length && (root.textContent.trim() || root.querySelector('*'))))
-      blank = 'the application\\'s root <' + roots[0].tagName.toLowerCase() + (roots[0].id ? '#' + roots[0].id : '') + '> is empty';
-  }
-  return {blank, complete: document.readyState === 'complete', title: document.title.slice(0, 500), path: location.pathname.slice(0, 2000), url: location.href.slice(0, 4000)};
+  if (document.body === null || !shows(document.body)) blank = 'the page is blank';
+  else if (complete && roots.length && roots.every(empty)) blank = `the application's root ${name(roots[0])} is empty`;
+  return {complete, blank: complete ? blank : '', title: document.title.slice(0, 500),
+          url: location.href.slice(0, 4000)};
 }"""
 
 BROKEN_IMAGES = """() => [...document.images].slice(0, 5000)

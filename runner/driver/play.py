@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable
 
 from playwright.async_api import Error
@@ -12,11 +11,12 @@ from runner.browser.outcome import StepRecord, StepState
 from runner.browser.trace import Step
 from runner.driver.guard import Silent, first_line
 from runner.driver.stage import Stage
-from runner.driver.steps import Failed, Missing, take
+from runner.driver.steps import Failed, Missing, pause_after, take
 
 LATE_SECONDS = 1.0
 """How long the answers to requests that are still under way are waited for at the end."""
-_NAVIGATION_SECONDS = 1.5
+NAVIGATION_SECONDS = 1.5
+"""How long a step waits for a document that is on its way."""
 
 
 async def perform(stage: Stage, step: Step) -> StepRecord:
@@ -25,39 +25,47 @@ async def perform(stage: Stage, step: Step) -> StepRecord:
     ``missing``: its element is not there, or cannot be seen, within 1.5 s. ``failed``: it is there, and the step had
     no effect on it all the same (a forced click on a disabled element is ``done``: users do that, too).
     """
-    await _arrived(stage)
+    # This step was recorded on the document that the step before asked for.
+    await stage.traffic.arrival(NAVIGATION_SECONDS)
     stage.step += 1
     stage.detectors.next_step()
-    started, state, detail = stage.clock_ms(), "done", ""
+    started = stage.clock_ms()
+    state, detail = await _taken(stage, step)
+    stage.check()
+    shot = await _passed(stage, step, state)
+    stage.check()
+    return StepRecord(stage.step, state, round(started, 1), round(stage.clock_ms(), 1), detail[:2000], shot)
+
+
+async def _taken(stage: Stage, step: Step) -> tuple[StepState, str]:
     try:
-        detail = await take(stage, step)
+        return "done", await take(stage, step)
     except Missing as error:
-        state, detail = "missing", str(error)
+        return "missing", str(error)
     except (Failed, Silent) as error:
-        state, detail = "failed", str(error)
+        return "failed", str(error)
     except Error as error:
-        state, detail = "failed", first_line(error)
-    stage.check()
+        return "failed", first_line(error)
+
+
+async def _passed(stage: Stage, step: Step, state: StepState) -> str:
+    """The pause after a step, and what the page looks like then; the name of a picture, if one was taken."""
+    pause = stage.pace.pause(stage, pause_after(step))
+    if stage.job.pace == "recorded":
+        # Looking takes no time from the session: the pause goes on meanwhile.
+        return (await asyncio.gather(_looked_at(stage, state), pause))[0]
+    await pause
     await stage.pace.settle(stage)
+    return await _looked_at(stage, state)
+
+
+async def _looked_at(stage: Stage, state: StepState) -> str:
     await stage.looks.look()
-    stage.check()
-    return await _recorded(stage, started, state, detail)  # type: ignore[arg-type]
-
-
-async def _recorded(stage: Stage, started: float, state: StepState, detail: str) -> StepRecord:
-    ended = stage.clock_ms()
     fresh = stage.signals.fresh()
     shot = await stage.shots.take() if fresh or state in ("missing", "failed") else ""
     if shot:
         stage.signals.picture(fresh, shot)
-    return StepRecord(stage.step, state, round(started, 1), round(ended, 1), detail[:2000], shot)
-
-
-async def _arrived(stage: Stage) -> None:
-    """A document that the step before asked for is waited for, a little: this step was recorded on it."""
-    deadline = time.monotonic() + _NAVIGATION_SECONDS
-    while stage.traffic.navigating() and time.monotonic() < deadline:
-        await asyncio.sleep(0.01)
+    return shot
 
 
 async def play(stage: Stage, taken: Callable[[StepRecord], None]) -> tuple[StepRecord, ...]:
@@ -80,8 +88,6 @@ async def play(stage: Stage, taken: Callable[[StepRecord], None]) -> tuple[StepR
 
 async def linger(stage: Stage) -> None:
     """At the end: what is under way may still fail, for at most a second; then the last look. Raises Crashed."""
-    deadline = time.monotonic() + LATE_SECONDS
-    while stage.traffic.under_way() and time.monotonic() < deadline:
-        await asyncio.sleep(0.01)
+    await stage.traffic.answers(LATE_SECONDS)
     await stage.looks.finish()
     stage.check()

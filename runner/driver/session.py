@@ -11,10 +11,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from playwright.async_api import Browser, Playwright, async_playwright
+from playwright.async_api import Browser, async_playwright
 
 from runner.browser.job import Job
-from runner.browser.outcome import READY_LINE, BrowserFacts, Outcome, State, StepRecord
+from runner.browser.outcome import READY_LINE, Outcome, State, StepRecord
 from runner.driver.launch import Device, NotLaunched, device_of, executable, facts_of, launch
 from runner.driver.parts import Faults, Pace
 from runner.driver.play import linger, play
@@ -36,7 +36,7 @@ async def run_session(job: Job, out: Path) -> Outcome:
         return Outcome("not_launched", str(error), started=started)
     waiting = asyncio.ensure_future(wait_ready(job))
     try:
-        async with _browser(job) as (playwright, browser, device):
+        async with _browser(job) as (browser, device):
             facts = facts_of(browser, job, device, importlib.metadata.version("playwright"))
             outcome = await _with_browser(job, out, browser, device, waiting)
             return replace(outcome, started=started, browser=facts)
@@ -49,14 +49,15 @@ async def run_session(job: Job, out: Path) -> Outcome:
 
 
 @contextlib.asynccontextmanager
-async def _browser(job: Job) -> AsyncIterator[tuple[Playwright, Browser, Device]]:
+async def _browser(job: Job) -> AsyncIterator[tuple[Browser, Device]]:
     async with async_playwright() as playwright:
         device = device_of(playwright, job)
         browser = await launch(playwright, job)
-        yield playwright, browser, device
+        yield browser, device
 
 
-async def _with_browser(job: Job, out: Path, browser: Browser, device: Device, waiting: asyncio.Future[None]) -> Outcome:
+async def _with_browser(job: Job, out: Path, browser: Browser, device: Device,
+                        waiting: asyncio.Future[None]) -> Outcome:
     stage = Stage(browser, job, out, device, pace=_pace_of(job))
     stage.faults = _faults_for(stage)
     taken: list[StepRecord] = []

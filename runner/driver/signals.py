@@ -27,8 +27,8 @@ class SignalLog:
         self._shown: set[tuple[str, str, str, int | None]] = set()
         self._looked = 0
 
-    def add(self, kind: SignalKind, message: str, *, stack: str = "", method: str = "", url: str = "",
-            status: int | None = None, resource: str = "", page: str = "", own: Own = "") -> None:
+    def add(self, kind: SignalKind, message: str, *, stack: str = "", method: str = "",  # noqa: PLR0913  its fields
+            url: str = "", status: int | None = None, resource: str = "", page: str = "", own: Own = "") -> None:
         """One more signal, at this moment and step."""
         if kind in ("http_error", "failed_request") and len(self._failed_urls) < _MAX_URLS:
             self._failed_urls.add(url)

@@ -43,21 +43,18 @@ class Failed(Exception):
     """The step was tried and had no effect, on an element that is there."""
 
 
+def pause_after(step: Step) -> int:
+    """Milliseconds that follow a step."""
+    return AFTER_CLICKS if isinstance(step, Click) else AFTER_OTHERS
+
+
 async def take(stage: Stage, step: Step) -> str:
-    """Take a step, with the delays that belong to it; what is to be said of it, if anything. Raises Missing, Failed,
-    Error, Silent.
+    """Take a step, with the delays inside it; what is to be said of it, if anything. Raises Missing, Failed, Error,
+    Silent.
     """
-    if isinstance(step, Click):
-        said = await _click(stage, step)
-        await stage.pace.pause(stage, AFTER_CLICKS)
-        return said
-    said = await _other(stage, step)
-    await stage.pace.pause(stage, AFTER_OTHERS)
-    return said
-
-
-async def _other(stage: Stage, step: Step) -> str:
     match step:
+        case Click():
+            return await _click(stage, step)
         case Fill():
             await _on_element(stage, step.selector, lambda ms: stage.page.fill(step.selector, step.value, timeout=ms))
         case Press(selector=None):
@@ -66,10 +63,19 @@ async def _other(stage: Stage, step: Step) -> str:
             selector = step.selector or ""
             await _on_element(stage, selector, lambda ms: stage.page.press(selector, step.key, timeout=ms,
                                                                             no_wait_after=True))
-        case ForceEnable():
-            return f"{await within(PATIENCE + _GRACE, stage.page.evaluate(inpage.FORCE_ENABLE))} elements"
-        case TamperHidden():
-            return f"{await within(PATIENCE + _GRACE, stage.page.evaluate(inpage.TAMPER_HIDDEN))} inputs"
+        case ForceEnable() | TamperHidden():
+            script = inpage.FORCE_ENABLE if isinstance(step, ForceEnable) else inpage.TAMPER_HIDDEN
+            return f"{await within(PATIENCE + _GRACE, stage.page.evaluate(script))} elements"
+        case UiFreezeStep():
+            await stage.looks.look()
+        case _:
+            return await _around(stage, step)
+    return ""
+
+
+async def _around(stage: Stage, step: Step) -> str:
+    """The steps that act on the page's surroundings."""
+    match step:
         case Offline():
             await stage.set_offline(step.value)
         case Throttle():
@@ -78,16 +84,13 @@ async def _other(stage: Stage, step: Step) -> str:
             return await _state_fault(stage, step)
         case CookieEviction():
             return await _evict(stage)
-        case UiFreezeStep():
-            await stage.looks.look()
         case _:
             return "a mark: the fault itself is put into its request"
     return ""
 
 
 async def _click(stage: Stage, step: Click) -> str:
-    done = 0
-    for _ in range(step.repeat):
+    for done in range(step.repeat):
         try:
             await _on_element(stage, step.selector, lambda ms: stage.page.click(
                 step.selector, force=step.force, timeout=ms, no_wait_after=True))
@@ -96,7 +99,6 @@ async def _click(stage: Stage, step: Click) -> str:
                 raise
             # The first click took the element away, as it may have done when this was recorded.
             return f"{done} of {step.repeat} clicks: {error}"
-        done += 1
         await stage.pace.pause(stage, step.delay_ms)
     return ""
 
@@ -155,12 +157,7 @@ async def _state_fault(stage: Stage, step: StateFaultStep) -> str:
 
     if len(stage.applied) >= len(stage.state_faults):
         raise Failed(f"there is no state fault for this {step.fault_type} step")
-    fault = stage.state_faults[len(stage.applied)]
-    stage.applied.append(fault)
-    if fault.fault_type == "poisoned_reload":
-        return await stage.reload()
-    await within(PATIENCE + _GRACE, poison.apply(stage.page, fault))
-    return ""
+    return (await poison.apply(stage, stage.state_faults[len(stage.applied)])).details
 
 
 async def _evict(stage: Stage) -> str:

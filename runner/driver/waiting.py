@@ -56,7 +56,8 @@ async def wait_ready(job: Job) -> None:
     if job.reset is not None:
         status = await _ask(place, "POST", job.reset, max(_ANSWER, ready.timeout))
         if status is None or status >= 400:
-            raise NotReady(f"the reset at {job.reset} " + ("did not answer" if status is None else f"answered {status}"))
+            answer = "did not answer" if status is None else f"answered {status}"
+            raise NotReady(f"the reset at {job.reset} {answer}")
 
 
 async def _connected(place: Place, deadline: float | None) -> None:
