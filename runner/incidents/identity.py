@@ -7,7 +7,7 @@ How it is made, by kind of signal (all words are normalised as :mod:`runner.inci
   rejection is a page error too: an ``async`` function that throws is one bug, and browsers report it as both.
 - ``http_error``: method, URL pattern, status. ``failed_request``: method, URL pattern, the browser's error.
 - ``resource_failure``: the resource's kind and URL pattern. ``navigation_error``: URL pattern, status and message.
-- the others: the message.
+- ``ui_freeze``: a blank or frozen page is one, whatever it shows. The others: the message.
 
 A race (``race``) is named by method and URL pattern of the request that succeeded more often than it may.
 Counts, times, steps, lanes and screenshots are no part of a name.
@@ -30,6 +30,9 @@ _MOST_LINES = 60
 _CLASS = re.compile(r"Uncaught (?:\(in promise\) ?)?|(?:[A-Za-z_$][\w$]{0,60})?(?:Error|Exception)(?: \[\w{1,60}\])?: ")
 _CHROMIUM = re.compile(r"\s+at (?:async )?(?:(?P<function>.{1,300}?) \()?(?P<url>https?://[^\s()]{1,2048}?)(?::\d+){0,2}\)?$")
 _GECKO = re.compile(r"^(?:async\*)?(?P<function>[^@\s]{0,300})@(?P<url>https?://\S{1,2048}?)(?::\d+){0,2}$")
+_DIALOG = re.compile(r"(?:Unexpected )?(\w+) dialog: '?(.*?)'?$", re.DOTALL)
+_TAGS = {"image": "img", "stylesheet": "link"}
+"""Elements by what they load, as LOKI names them."""
 _ALIAS = re.compile(r" \[as [^\]]{1,100}\]")
 
 
@@ -61,21 +64,28 @@ class Identity:
 
 def identity_of(signal: Signal) -> Identity:
     """The name of what a signal tells of."""
+    url = normal_url(signal.url)
+    message = normal_message(signal.message)
     match signal.kind:
         case "pageerror" | "unhandled_rejection":
             return error_identity(signal.message, signal.stack)
         case "http_error":
-            return Identity("http_error", method=signal.method, url=normal_url(signal.url), status=signal.status)
+            found = Identity("http_error", method=signal.method, url=url, status=signal.status)
         case "failed_request":
-            return Identity("failed_request", normal_message(signal.message), method=signal.method,
-                            url=normal_url(signal.url))
+            found = Identity("failed_request", message, method=signal.method, url=url)
         case "resource_failure":
-            return Identity("resource_failure", signal.resource.lower(), url=normal_url(signal.url))
+            resource = signal.resource.lower()
+            found = Identity("resource_failure", _TAGS.get(resource, resource), url=url)
         case "navigation_error":
-            return Identity("navigation_error", normal_message(signal.message), url=normal_url(signal.url),
-                            status=signal.status)
+            found = Identity("navigation_error", message, url=url, status=signal.status)
+        case "dialog":
+            words = _DIALOG.match(signal.message)
+            found = Identity("dialog", normal_message(" ".join(words.groups())) if words else message)
+        case "ui_freeze":
+            found = Identity("ui_freeze")
         case _:
-            return Identity(signal.kind, normal_message(signal.message))
+            found = Identity(signal.kind, message)
+    return found
 
 
 def error_identity(message: str, stack: str = "") -> Identity:

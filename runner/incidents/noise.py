@@ -17,14 +17,15 @@ from runner.browser.trace import CookieEviction, Offline, Step
 from runner.incidents.identity import error_identity
 from runner.incidents.normalise import LOOPBACK, normal_url
 
-_REQUESTS = frozenset({"http_error", "failed_request", "resource_failure"})
+_ANSWERS = frozenset({"http_error", "failed_request"})
+_REQUESTS = _ANSWERS | {"resource_failure"}
 _QUOTA = re.compile(r"QuotaExceeded|exceeded the quota|quota (?:has been )?exceeded", re.IGNORECASE)
 _CUT_OFF = re.compile(r"ERR_ABORTED|NS_BINDING_ABORTED|NS_ERROR_ABORT|\bcancell?ed\b", re.IGNORECASE)
 _OFFLINE = re.compile(r"ERR_INTERNET_DISCONNECTED|NS_ERROR_OFFLINE|internet connection appears to be offline",
                       re.IGNORECASE)
 _NO_NETWORK = re.compile(r"ERR_(?:INTERNET_DISCONNECTED|NAME_NOT_RESOLVED|ADDRESS_UNREACHABLE|NETWORK_)|NS_ERROR_"
                          r"(?:OFFLINE|UNKNOWN_HOST|NET_)|ERR_(?:PROXY_|CONNECTION_REFUSED|DNS_)")
-_ECHO = re.compile(r"Failed to load resource: |\[?JavaScript Error: |Uncaught (?:\(in promise\) )?\w*(?:Error|Exception)")
+_ECHO = re.compile(r"Failed to load resource: |\[?JavaScript Error: |Uncaught (?:\(in promise\) )?\w*Error\b")
 _BROWSER_PAGE = re.compile(r"chrome-error:|about:neterror|about:crash")
 _REFUSALS = frozenset({401, 403, 419, 440})
 _SPOILED = frozenset({"token_invalidation", "token_corruption", "401_unauthorized", "403_forbidden",
@@ -35,15 +36,18 @@ class Session:
     """What the rules look at besides a signal: everything that the session did to the application.
 
     ``timed``: signals and faults know the step that they belong to. Otherwise what was done once holds for all.
+    ``raced``: lanes ran side by side, so that all but one are rightly refused.
     """
 
     def __init__(self, trace: Sequence[Step] = (), api_faults: Sequence[ApiFault] = (),
-                 state_faults: Sequence[StateFault] = (), signals: Sequence[Signal] = (), *, timed: bool = True) -> None:
+                 state_faults: Sequence[StateFault] = (), signals: Sequence[Signal] = (), *, timed: bool = True,
+                 raced: bool = False) -> None:
         self._timed = timed
+        self.raced = raced
         self._offline = _steps_offline(trace)
         self._spoiled_from = min((*(index for index, step in enumerate(trace) if isinstance(step, CookieEviction)),
                                   *(fault.step for fault in api_faults if fault.fault_type in _SPOILED)), default=None)
-        self._requests = {normal_url(signal.url) for signal in signals if signal.kind in ("http_error", "failed_request")}
+        self._requests = {normal_url(signal.url) for signal in signals if signal.kind in _ANSWERS}
         errors = [signal for signal in signals if signal.kind in ("pageerror", "unhandled_rejection")]
         self._errors = {error_identity(signal.message).message for signal in errors}
         self._steps_of_errors = {signal.step for signal in errors}
@@ -81,7 +85,8 @@ def _steps_offline(trace: Sequence[Step]) -> frozenset[int]:
 
 def session_of(outcome: Outcome) -> Session:
     """What the rules need to know of a session that a driver played."""
-    return Session(outcome.trace, outcome.api_faults, outcome.state_faults, outcome.signals)
+    return Session(outcome.trace, outcome.api_faults, outcome.state_faults, outcome.signals,
+                   raced=bool(outcome.lanes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +135,13 @@ def _no_network(signal: Signal, _: Session) -> bool:
                                                  and _NO_NETWORK.search(signal.message) is not None)
 
 
+def _refused(signal: Signal, session: Session) -> bool:
+    return session.raced and signal.kind == "http_error" and signal.status is not None and signal.status < 500
+
+
 def _echo(signal: Signal, session: Session) -> bool:
+    if signal.own == "console_echo":
+        return True
     match signal.kind:
         case "console_error":
             return _ECHO.match(signal.message) is not None or session.threw(signal.message)
@@ -152,7 +163,7 @@ RULES = (
     Rule("closing", "the end of the session cut this off", lambda signal, _: signal.own == "closing"),
     Rule("aborted", "the page, or a navigation, gave this request up", _aborted),
     Rule("no_network", "there is no network beyond the application", _no_network),
-    Rule("console_echo", "the console repeats a response that is listed", lambda signal, _: signal.own == "console_echo"),
+    Rule("refused", "of lanes that race, all but one are to be refused", _refused),
     Rule("echo", "it repeats another failure that is listed", _echo),
 )
 """In the order in which they are asked."""
