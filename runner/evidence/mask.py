@@ -1,6 +1,6 @@
 """Credentials are masked before anything is stored: each of their bytes becomes ``*``, so that offsets stay true.
 
-Two sources: credentials of known kinds (:mod:`runner.evidence.credentials`), and the values of ``--env`` variables
+Two sources: credentials of known kinds (:mod:`runner.scrub.credentials`), and the values of ``--env`` variables
 whose names say that they are secret. Masking what is masked already changes nothing.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from runner.errors import printable
-from runner.evidence.credentials import Span, credential_spans
+from runner.scrub.credentials import Span, credential_spans
 
 _SECRET_NAME = re.compile(r"TOKEN|SECRET|PASSW|CREDENTIAL|(?:KEYS?|PASS|PWD)(?![A-Z])|AUTH(?!OR(?!I[SZ]))")
 _NOT_SECRET = frozenset({"PWD", "OLDPWD"})

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runner.evidence import credentials
-from runner.evidence.credentials import KINDS, Kind
 from runner.evidence.mask import Masker
+from runner.scrub import credentials
+from runner.scrub.credentials import KINDS, Kind
 
 ALNUM = string.ascii_letters + string.digits
 SECRETS = st.one_of(
