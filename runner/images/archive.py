@@ -1,4 +1,4 @@
-"""An image archive that every engine reads alike, as a pure function of layer and configuration.
+"""An image archive that every engine reads alike, as a pure function of layers and configuration.
 
 It is two formats in one: an OCI image layout, which a containerd image store loads (there the image ID is
 the *manifest* digest), and a ``docker save`` archive (``manifest.json``), which older engines and podman load
@@ -12,6 +12,7 @@ import hashlib
 import io
 import json
 import tarfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -24,7 +25,7 @@ _OCI = "application/vnd.oci.image."
 
 @dataclass(frozen=True, slots=True)
 class ImageConfig:
-    """What an image says of itself besides its layer. There is no room for ENTRYPOINT, CMD or VOLUME."""
+    """What an image says of itself besides its layers. There is no room for ENTRYPOINT, CMD or VOLUME."""
 
     architecture: str
     env: tuple[tuple[str, str], ...]
@@ -41,41 +42,42 @@ class Identity:
     manifest: str
 
 
-def write_archive(out: BinaryIO, layer: Layer, config: ImageConfig, tag: str) -> Identity:
-    """Write the archive and say what the image will be called."""
-    config_blob = _config(config, layer)
-    manifest_blob = _manifest(config_blob, layer)
+def write_archive(out: BinaryIO, layers: Sequence[Layer], config: ImageConfig, tag: str) -> Identity:
+    """Write the archive, with the lowest of ``layers`` first, and say what the image will be called."""
+    config_blob = _config(config, layers)
+    manifest_blob = _manifest(config_blob, layers)
     small = {
         "oci-layout": _json({"imageLayoutVersion": "1.0.0"}),
         "index.json": _json(_index(manifest_blob, tag)),
         "manifest.json": _json([{"Config": _BLOBS + _sha256(config_blob), "RepoTags": [tag],
-                                 "Layers": [_BLOBS + layer.sha256]}]),
+                                 "Layers": [_BLOBS + layer.sha256 for layer in layers]}]),
         _BLOBS + _sha256(config_blob): config_blob,
         _BLOBS + _sha256(manifest_blob): manifest_blob,
     }
     with tarfile.open(fileobj=out, mode="w", format=tarfile.GNU_FORMAT) as tar:
         for name in sorted(small):
             tar.addfile(_entry(name, len(small[name])), io.BytesIO(small[name]))
-        with layer.path.open("rb") as data:
-            tar.addfile(_entry(_BLOBS + layer.sha256, layer.size), data)
+        for layer in layers:
+            with layer.path.open("rb") as data:
+                tar.addfile(_entry(_BLOBS + layer.sha256, layer.size), data)
     return Identity("sha256:" + _sha256(config_blob), "sha256:" + _sha256(manifest_blob))
 
 
-def _config(config: ImageConfig, layer: Layer) -> bytes:
+def _config(config: ImageConfig, layers: Sequence[Layer]) -> bytes:
     return _json({
         "architecture": config.architecture, "os": "linux", "created": CREATED,
         "config": {"Env": [f"{name}={value}" for name, value in config.env], "User": config.user,
                    "WorkingDir": config.workdir, "Labels": dict(config.labels)},
-        "rootfs": {"type": "layers", "diff_ids": [f"sha256:{layer.sha256}"]},
-        "history": [{"created": CREATED, "created_by": "runner images build"}],
+        "rootfs": {"type": "layers", "diff_ids": [f"sha256:{layer.sha256}" for layer in layers]},
+        "history": [{"created": CREATED, "created_by": "runner images build"} for _ in layers],
     })
 
 
-def _manifest(config_blob: bytes, layer: Layer) -> bytes:
+def _manifest(config_blob: bytes, layers: Sequence[Layer]) -> bytes:
     return _json({
         "schemaVersion": 2, "mediaType": _OCI + "manifest.v1+json",
         "config": _descriptor("config.v1+json", _sha256(config_blob), len(config_blob)),
-        "layers": [_descriptor("layer.v1.tar", layer.sha256, layer.size)],
+        "layers": [_descriptor("layer.v1.tar", layer.sha256, layer.size) for layer in layers],
     })
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from runner.errors import InputError, printable
@@ -19,6 +20,7 @@ CREATED = "2023-11-14T22:13:20Z"
 BUILDER = "1"
 """Part of every digest: raise it when this package turns the same inputs into other bytes."""
 
+_LATER_FIELDS = frozenset({"wheels"})
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -33,25 +35,37 @@ class InputFile:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """A recipe and its files, as they were when they were read. ``scripts`` and ``sources`` are by path."""
+    """A recipe and its files, as they were when they were read. ``scripts`` and ``sources`` are by path.
+
+    ``top_files`` and ``top_scripts`` are those of its upper layer, if it has one.
+    """
 
     recipe: Recipe
     files: tuple[InputFile, ...]
     scripts: dict[str, bytes]
     sources: dict[str, bytes]
+    top_files: tuple[InputFile, ...] = ()
+    top_scripts: dict[str, bytes] = field(default_factory=dict)
 
     @property
     def digest(self) -> str:
         """The recipe digest: SHA-256, hex, of the canonical JSON of recipe, builder and files' digests."""
-        document = {
+        if self.recipe.top is None:
+            return self.base_digest
+        above = {"files": _told(self.top_files), "scripts": _each_sha256(self.top_scripts)}
+        return _of_json({"base": self.base_digest, "top": {**self.recipe.top.model_dump(mode="json"), **above}})
+
+    @property
+    def base_digest(self) -> str:
+        """Likewise, of all that the lower layer, or the only one, is made from."""
+        return _of_json({
             "builder": BUILDER,
             "epoch": EPOCH,
-            "recipe": self.recipe.model_dump(mode="json"),
-            "files": [[file.path, file.mode, _sha256(file.data)] for file in self.files],
-            "scripts": {path: _sha256(data) for path, data in self.scripts.items()},
-            "sources": {path: _sha256(data) for path, data in self.sources.items()},
-        }
-        return _sha256(json.dumps(document, sort_keys=True, separators=(",", ":")).encode())
+            "recipe": _meaning(self.recipe),
+            "files": _told(self.files),
+            "scripts": _each_sha256(self.scripts),
+            "sources": _each_sha256(self.sources),
+        })
 
 
 def load_inputs(root: Path, name: str) -> Inputs:
@@ -61,18 +75,28 @@ def load_inputs(root: Path, name: str) -> Inputs:
 
 def gather(recipe: Recipe, root: Path, package: Path = _PACKAGE) -> Inputs:
     """Read all inputs of a recipe: ``root`` is the images folder. Raises InputError for a missing file."""
+    program, top = recipe.program, recipe.top
+    sources = [path for pattern in (program.sources if program else ()) for path in _matches(root, pattern)]
+    return Inputs(
+        recipe, _all_added(recipe.files, recipe.name, root, package),
+        _scripts({*recipe.finish, *((program.script,) if program else ())}, root),
+        {path.name: _read(path) for path in sorted(sources)},
+        _all_added(top.files if top else (), recipe.name, root, package),
+        _scripts(set(top.finish if top else ()), root))
+
+
+def _all_added(several: Iterable[AddedFile], name: str, root: Path, package: Path) -> tuple[InputFile, ...]:
     files: dict[str, InputFile] = {}
-    for added in recipe.files:
+    for added in several:
         for file in _added(added, root, package):
             if file.path in files:
-                raise InputError(f"images/{recipe.name}: two files go to {file.path}")
+                raise InputError(f"images/{name}: two files go to {file.path}")
             files[file.path] = file
-    program = recipe.program
-    scripts = {*recipe.finish, *((program.script,) if program else ())}
-    sources = [path for pattern in (program.sources if program else ()) for path in _matches(root, pattern)]
-    return Inputs(recipe, tuple(files[path] for path in sorted(files)),
-                  {path: _read(root / path) for path in sorted(scripts)},
-                  {path.name: _read(path) for path in sorted(sources)})
+    return tuple(files[path] for path in sorted(files))
+
+
+def _scripts(paths: set[str], root: Path) -> dict[str, bytes]:
+    return {path: _read(root / path) for path in sorted(paths)}
 
 
 def _added(added: AddedFile, root: Path, package: Path) -> list[InputFile]:
@@ -99,6 +123,24 @@ def _read(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise InputError(f"cannot read {printable(str(path))[:200]}: {error.strerror}") from error
+
+
+def _meaning(recipe: Recipe) -> dict[str, object]:
+    """A field that recipes did not always have counts only where it is used: the other images stay what they are."""
+    meaning = recipe.model_dump(mode="json", exclude={"top"})
+    return {name: value for name, value in meaning.items() if name not in _LATER_FIELDS or value}
+
+
+def _told(files: Iterable[InputFile]) -> list[list[str | int]]:
+    return [[file.path, file.mode, _sha256(file.data)] for file in files]
+
+
+def _each_sha256(several: dict[str, bytes]) -> dict[str, str]:
+    return {path: _sha256(data) for path, data in several.items()}
+
+
+def _of_json(document: dict[str, object]) -> str:
+    return _sha256(json.dumps(document, sort_keys=True, separators=(",", ":")).encode())
 
 
 def _sha256(data: bytes) -> str:

@@ -21,25 +21,34 @@ ImageId = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
-class ImageRecord(BaseModel):
-    """One build of one image.
+class LayerRecord(BaseModel):
+    """One build of the layer that has an image's packages.
 
-    ``id`` is the config digest, ``manifest`` the manifest digest (the ID on a containerd image store),
-    ``layer`` the layer's SHA-256, ``size`` its bytes. ``programs`` are digests of what was compiled, by label
-    name, ``toolchain`` the packages of the chroot that compiled it.
+    ``recipe`` is the digest of what it was made from, ``layer`` its SHA-256, ``size`` its bytes. ``programs`` are
+    digests of what was compiled, by label name, ``toolchain`` the packages of the chroot that compiled it.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     recipe: Sha256
     suite: str
-    id: ImageId
-    manifest: ImageId
     layer: Sha256
     size: Annotated[int, Field(ge=0)]
     packages: dict[str, str]
     programs: dict[str, Sha256] = {}
     toolchain: dict[str, str] = {}
+
+
+class ImageRecord(LayerRecord):
+    """One build of one image: the layer with its packages, and the image around it.
+
+    ``id`` is the config digest, ``manifest`` the manifest digest (the ID on a containerd image store), ``recipe`` the
+    recipe digest, ``top`` the SHA-256 of the layer over the first, if there is one, ``size`` the bytes of both.
+    """
+
+    id: ImageId
+    manifest: ImageId
+    top: Sha256 | None = None
 
 
 class ImagesLock(BaseModel):
@@ -98,5 +107,5 @@ def read_lock(root: Path) -> ImagesLock:
 
 def write_lock(root: Path, lock: ImagesLock) -> None:
     """Replace the lock, whole or not at all. Raises UsageError or SetupError when it cannot be written."""
-    text = json.dumps(lock.model_dump(mode="json", by_alias=True), indent=1, sort_keys=True) + "\n"
+    text = json.dumps(lock.model_dump(mode="json", by_alias=True, exclude_none=True), indent=1, sort_keys=True) + "\n"
     write_atomically(root / LOCK, text.encode(), mode=0o644)

@@ -8,6 +8,9 @@ from runner.images.recipe import LABEL_PREFIX
 
 IMAGE_LABEL = LABEL_PREFIX + "image"
 RECIPE_LABEL = LABEL_PREFIX + "recipe"
+LAYERS_LABEL = LABEL_PREFIX + "layers"
+"""How many layers an image has, where it is not one."""
+
 REPOSITORY = "sandbox-runner"
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
@@ -17,7 +20,12 @@ def tag_of(name: str, digest: str) -> str:
     return f"{REPOSITORY}/{name}:{digest[:12]}"
 
 
+def host_architecture() -> str:
+    """That of images built here, such as ``amd64``."""
+    machine = platform.machine()
+    return _ARCHITECTURES.get(machine, machine)
+
+
 def host_platform() -> str:
     """The platform that images built here have, such as ``linux/amd64``."""
-    machine = platform.machine()
-    return f"linux/{_ARCHITECTURES.get(machine, machine)}"
+    return f"linux/{host_architecture()}"

@@ -105,6 +105,45 @@ class Program(_Strict):
     label: Name
 
 
+class Wheel(_Strict):
+    """One Python package, pinned by version and by its wheel's SHA-256: of each architecture, or ``any`` for all."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,60}$")]
+    version: Annotated[str, Field(pattern=r"^[0-9][A-Za-z0-9.+!]{0,40}$")]
+    sha256: dict[Literal["any", "amd64", "arm64"], Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]] = Field(
+        min_length=1)
+
+
+class Wheels(_Strict):
+    """Python packages that the distribution does not have, unpacked into the folder ``to`` of the image.
+
+    ``python`` is the version of the suite's own. Nothing of a wheel runs while it is unpacked.
+    """
+
+    python: Annotated[str, Field(pattern=r"^3\.[0-9]{1,2}$")]
+    to: Absolute
+    packages: tuple[Wheel, ...] = Field(min_length=1)
+
+
+class Top(_Strict):
+    """What changes more often than all the rest, in a layer of its own over it: everything below ``folder``.
+
+    It is made from ``files`` by the ``finish`` scripts, in a chroot that has what they need of the lower layer:
+    ``needs`` are patterns, in which ``*`` matches ``/`` too.
+    """
+
+    folder: Absolute
+    needs: tuple[Relative, ...] = Field(min_length=1)
+    files: tuple[AddedFile, ...] = Field(min_length=1)
+    finish: tuple[Relative, ...] = ()
+
+    @model_validator(mode="after")
+    def _below(self) -> Top:
+        if any(not file.to.startswith(f"{self.folder}/") for file in self.files):
+            raise ValueError(f"files must go below {self.folder}")
+        return self
+
+
 class Recipe(_Strict):
     """Everything that decides what an image is. Script paths are below the images folder.
 
@@ -121,6 +160,8 @@ class Recipe(_Strict):
     directories: tuple[AddedDirectory, ...] = ()
     links: dict[Absolute, str] = {}
     program: Program | None = None
+    wheels: Wheels | None = None
+    top: Top | None = None
     drop: tuple[Relative, ...] = ()
     keep: tuple[Relative, ...] = ()
     env: dict[Annotated[str, Field(pattern=r"^[A-Z_][A-Z0-9_]*$")], str]

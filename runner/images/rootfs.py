@@ -1,4 +1,5 @@
-"""The file tree of an image, from distribution packages: one mmdebstrap call, and one more for a program.
+"""The file tree of an image, from distribution packages: one mmdebstrap call, and one more each for a program and an
+upper layer.
 
 Packages are unpacked only (``--variant=extract``): no maintainer script runs, which is what makes the tree a
 function of the packages alone. The suite's name is all that mmdebstrap gets; where the archive is, it knows.
@@ -14,9 +15,9 @@ from pathlib import Path
 
 from runner.errors import SetupError
 from runner.images.inputs import Inputs
-from runner.images.overlay import overlay_tar
+from runner.images.overlay import files_tar, overlay_tar
 from runner.images.process import run_tool
-from runner.images.recipe import Program
+from runner.images.recipe import Program, Top
 
 _STATUS = "/var/lib/dpkg/status"
 # Programs name /usr/bin/sh and /bin/env alike, as on an installed system.
@@ -34,33 +35,50 @@ class CompiledProgram:
     status: bytes
 
 
-def make_rootfs(inputs: Inputs, program: bytes | None, work: Path) -> Path:
-    """Make the image's raw tree as a tar in ``work``, an empty folder. Raises SetupError."""
-    scripts = _stage_scripts(inputs, work)
-    overlay, tree = work / "overlay.tar", work / "tree.tar"
+def make_rootfs(inputs: Inputs, program: bytes | None, wheels: Path | None, work: Path) -> Path:
+    """Make the image's raw tree as a tar in ``work``, an empty folder; ``wheels`` is a tar to unpack over the packages.
+
+    Raises SetupError.
+    """
+    recipe, overlay = inputs.recipe, work / "overlay.tar"
     overlay.write_bytes(overlay_tar(inputs, program))
-    recipe = inputs.recipe
+    return _make_tree(recipe.suite, _of_packages(recipe.packages), [wheels, overlay] if wheels else [overlay],
+                      [inputs.scripts[path] for path in recipe.finish], work)
+
+
+def make_top(inputs: Inputs, top: Top, needed: Path, work: Path) -> Path:
+    """Make the tree that holds the recipe's upper layer, as a tar in ``work``, an empty folder; ``needed`` is a tar of
+    what its scripts need. No package archive is asked for anything. Raises SetupError.
+    """
+    overlay = work / "overlay.tar"
+    overlay.write_bytes(files_tar(inputs.top_files))
+    return _make_tree(inputs.recipe.suite, [_mode(), "--variant=custom", "--skip=update"], [needed, overlay],
+                      [inputs.top_scripts[path] for path in top.finish], work)
+
+
+def _make_tree(suite: str, options: Sequence[str], tars: Sequence[Path], scripts: Sequence[bytes], work: Path) -> Path:
+    tree, staged = work / "tree.tar", _stage_scripts(scripts, work)
     run_tool([
-        *_common(recipe.packages), "--format=tar",
-        f"--extract-hook=tar-in {shlex.quote(str(overlay))} /",
-        *(f"--extract-hook={_run(scripts[path])}" for path in recipe.finish),
-        recipe.suite, str(tree),
+        "--quiet", *options, "--format=tar",
+        *(f"--extract-hook=tar-in {shlex.quote(str(path))} /" for path in tars),
+        *(f"--extract-hook={_run(script)}" for script in staged),
+        suite, str(tree),
     ], work)
     return tree
 
 
 def compile_program(inputs: Inputs, program: Program, work: Path) -> CompiledProgram:
     """Compile the recipe's program in a chroot with the suite's own compiler. Raises SetupError."""
-    scripts = _stage_scripts(inputs, work)
+    script, = _stage_scripts([inputs.scripts[program.script]], work)
     sources = {name: work / f"source{number}" for number, name in enumerate(inputs.sources)}
     for name, path in sources.items():
         path.write_bytes(inputs.sources[name])
     result, status = work / "program", work / "status"
     run_tool([
-        *_common(program.packages), "--format=null", '--extract-hook=mkdir "$1/build"',
+        "--quiet", *_of_packages(program.packages), "--format=null", '--extract-hook=mkdir "$1/build"',
         *(f"--extract-hook=upload {shlex.quote(str(path))} {shlex.quote('/build/' + name)}"
           for name, path in sources.items()),
-        f"--extract-hook={_run(scripts[program.script])}",
+        f"--extract-hook={_run(script)}",
         f"--extract-hook=download /build/program {shlex.quote(str(result))}",
         f"--extract-hook=download {_STATUS} {shlex.quote(str(status))}",
         inputs.recipe.suite, "-",
@@ -71,10 +89,13 @@ def compile_program(inputs: Inputs, program: Program, work: Path) -> CompiledPro
         raise SetupError(f"images/{program.script} left no /build/program") from error
 
 
-def _common(packages: Sequence[str]) -> list[str]:
-    mode = "root" if os.geteuid() == 0 else "unshare"
-    return ["--quiet", f"--mode={mode}", "--variant=extract", f"--include={','.join(sorted(packages))}",
+def _of_packages(packages: Sequence[str]) -> list[str]:
+    return [_mode(), "--variant=extract", f"--include={','.join(sorted(packages))}",
             f"--setup-hook={_MERGE_USR}", f"--extract-hook={_RECORD_PACKAGES}"]
+
+
+def _mode() -> str:
+    return f"--mode={'root' if os.geteuid() == 0 else 'unshare'}"
 
 
 def _run(script: Path) -> str:
@@ -82,8 +103,8 @@ def _run(script: Path) -> str:
     return f'sh {shlex.quote(str(script))} "$1"'
 
 
-def _stage_scripts(inputs: Inputs, work: Path) -> dict[str, Path]:
-    staged = {path: work / f"script{number}.sh" for number, path in enumerate(inputs.scripts)}
-    for path, place in staged.items():
-        place.write_bytes(inputs.scripts[path])
+def _stage_scripts(scripts: Sequence[bytes], work: Path) -> list[Path]:
+    staged = [work / f"script{number}.sh" for number in range(len(scripts))]
+    for place, script in zip(staged, scripts, strict=True):
+        place.write_bytes(script)
     return staged

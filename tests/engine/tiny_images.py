@@ -47,7 +47,7 @@ class TinyImages:
         config = ImageConfig(architecture=architecture, env=(("PATH", "/bin"),), user="10001:10001", workdir="/",
                              labels=tuple(sorted((labels or {}).items())))
         with (self._folder / "image.tar").open("wb") as out:
-            identity = write_archive(out, layer, config, tag)
+            identity = write_archive(out, [layer], config, tag)
         return ImageRecord(recipe="0" * 64, suite="none", id=identity.id, manifest=identity.manifest,
                            layer=layer.sha256, size=layer.size, packages={})
 

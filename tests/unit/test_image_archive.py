@@ -28,7 +28,7 @@ def layer_of(tmp_path: Path, content: bytes) -> Layer:
 
 def wrap(layer: Layer, config: ImageConfig = CONFIG) -> tuple[Identity, bytes]:
     out = io.BytesIO()
-    return write_archive(out, layer, config, TAG), out.getvalue()
+    return write_archive(out, [layer], config, TAG), out.getvalue()
 
 
 def members(archive: bytes) -> dict[str, bytes]:
