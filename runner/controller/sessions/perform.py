@@ -52,9 +52,9 @@ def perform(settled: SettledSession, workshop: Workshop, *, out: Path | None = N
     with ExitStack() as stack:
         backend = backend or open_pair_backend()
         facts = backend.probe()
-        driver_image = _driver_image(settled, backend)
+        driver_image = driver_image_of(settled, backend)
         image = None if settled.target is None else backend.resolve_image(settled.image)
-        job = stack.enter_context(_sealed_job(settled))
+        job = stack.enter_context(sealed_job(settled))
         sealed = job if settled.payload is None else seal(settled.payload, seal_limits(settled.policy))
         directory = stack.enter_context(RunDirectory(opening_of(settled, run_id, started, place),
                                                      Masker(settled.env)))
@@ -63,7 +63,7 @@ def perform(settled: SettledSession, workshop: Workshop, *, out: Path | None = N
                         ("payload.sealed", fingerprint_record(sealed.fingerprint).model_dump()))
         runs = Gathered(workshop.judge, directory, progress, facts)
         driving = driver_plan(settled, driver_image)
-        opened = _opened(backend, settled, image, sealed, driving, job)
+        opened = open_session(backend, settled, image, sealed, driving, job)
         fault = run_all(opened, driving, runs, partial(check_unchanged, sealed))
         found = SessionFindings(run_id=run_id, started=started, place=place, facts=runs.facts, image=image,
                                 driver_image=driver_image, plan=driving, sealed=sealed, judged=runs.in_order())
@@ -71,7 +71,8 @@ def perform(settled: SettledSession, workshop: Workshop, *, out: Path | None = N
         return Replayed(directory.finish(result_of(settled, found, datetime.now(UTC))), directory.path, fault)
 
 
-def _driver_image(settled: SettledSession, backend: PairBackend) -> ResolvedImage:
+def driver_image_of(settled: SettledSession, backend: PairBackend) -> ResolvedImage:
+    """The browser's image: ours, or the one that a person chose. Raises ImageUnavailable."""
     chosen = settled.request.browser_image
     image = backend.own_image("browser") if chosen is None else backend.resolve_image(chosen)
     assert image is not None  # an engine has images
@@ -89,7 +90,7 @@ def _checked_place(settled: SettledSession, run_id: str, out: Path | None) -> Pa
 
 
 @contextmanager
-def _sealed_job(settled: SettledSession) -> Iterator[SealedPayload]:
+def sealed_job(settled: SettledSession) -> Iterator[SealedPayload]:
     """The driver's own small payload. It is read when it is put, so it stays until the session is over."""
     with TemporaryDirectory(prefix="runner-job-") as folder:
         Path(folder, JOB_FILE).write_bytes(write_job(settled.job))
@@ -114,8 +115,9 @@ def target_plan(settled: SettledSession, driving: Plan, image: ResolvedImage | N
                    image=image, artifacts=(), shell_speaks=workload.shell_speaks)
 
 
-def _opened(backend: PairBackend, settled: SettledSession, image: ResolvedImage | None, sealed: SealedPayload,
-            driving: Plan, job: SealedPayload) -> AbstractContextManager[Session]:
+def open_session(backend: PairBackend, settled: SettledSession, image: ResolvedImage | None, sealed: SealedPayload,
+                 driving: Plan, job: SealedPayload) -> AbstractContextManager[Session]:
+    """The containers of a session: an application with its driver, or a driver alone."""
     if settled.target is None:
         return backend.open(driving, job)
     return backend.open_pair(target_plan(settled, driving, image), sealed, driving, job, settled.times)
