@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from runner.browser.outcome import Lane, Response
+from runner.browser.outcome import Lane, Outcome, Response, Signal
 from runner.incidents.identity import race_identity
 from runner.incidents.model import Failure
 from runner.incidents.normalise import normal_url
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 """Requests that change nothing (RFC 9110, 9.2.1)."""
+
+CONSOLE = "Console error: "
+"""How LOKI marks a line of the console among the crashes of a lane."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,3 +70,17 @@ def race_failure(lanes: Sequence[Lane]) -> Failure | None:
     """
     found = raced(lanes)
     return Failure(race_identity(found[-1].method, found[-1].url), count=found[-1].succeeded) if found else None
+
+
+def lane_signals(outcome: Outcome) -> tuple[Signal, ...]:
+    """Server errors and crashes that lanes tell of and that are among no signals."""
+    told = {(signal.lane, signal.status, signal.url) for signal in outcome.signals if signal.kind == "http_error"}
+    thrown = {(signal.lane, signal.message) for signal in outcome.signals}
+    found: list[Signal] = []
+    for lane in outcome.lanes:
+        found += [Signal("http_error", -1, 0.0, f"HTTP {each.status} on {each.url}", method=each.method, url=each.url,
+                         status=each.status, lane=lane.lane)
+                  for each in lane.responses if each.status >= 500 and (lane.lane, each.status, each.url) not in told]
+        found += [Signal("pageerror", -1, 0.0, text, lane=lane.lane) for text in lane.crashes
+                  if (lane.lane, text) not in thrown and not text.startswith(CONSOLE)]
+    return tuple(found)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from urllib.parse import urlsplit
 
 from runner.browser.job import Race
 from runner.browser.outcome import Lane, Response
@@ -19,7 +18,7 @@ from runner.incidents.noise import Session
 from runner.incidents.races import race_failure
 from runner.incidents.steps import read_step
 from runner.incidents.strict import read_as
-from runner.sources.wording import wrong
+from runner.incidents.urls import check_url
 
 _LANDSCAPE = " landscape"
 
@@ -47,17 +46,6 @@ def from_loki(data: Mapping[str, object], exchanges: Sequence[Exchange] = ()) ->
         duration_seconds=file.duration_seconds, trace=trace, api_faults=api_faults, state_faults=state_faults,
         race=race, lanes=lanes, failures=((found,) if found else ()) + tuple(failures), actions=file.actions_taken,
         notes=(*state_notes, *api_notes, *_notes(file)))
-
-
-def check_url(url: str) -> None:
-    """Whether a browser may be sent to a recorded URL at all. Raises ReportError."""
-    try:
-        parts = urlsplit(url)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
-    except ValueError:
-        usable = False
-    if not usable or not url.isprintable() or " " in url:
-        raise wrong("target_url", url, "an http or https URL")
 
 
 def _race(file: LokiFile) -> Race | None:

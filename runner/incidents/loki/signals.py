@@ -15,6 +15,7 @@ from runner.browser.outcome import Signal, SignalKind
 from runner.incidents.loki.har import Exchange
 from runner.incidents.loki.shape import LokiFile
 from runner.incidents.normalise import normal_url
+from runner.incidents.races import CONSOLE
 
 _LANE = re.compile(r"\[lane (\d{1,5})\] ")
 _HTTP = re.compile(r"HTTP (\d{3})(?: \(.{0,200}?\))? on (\S+)")
@@ -25,7 +26,6 @@ _FIRST = re.compile(r"Initial navigation returned HTTP (\d{3})")
 _PLACE = re.compile(r"(?:\((\S+)\)|: (\S+))$")
 _FREEZE = "[UI Freeze / Blank Screen] "
 _REJECTION = "Unhandled Promise Rejection: "
-_CONSOLE = "Console error: "
 _OWN_TROUBLE = ("Navigation error: ", "Synchronized click failed: ", "Lane did not reach the synchronized click",
                 "No clickable target element found", "Lane fatal error: ")
 """Crashes that are LOKI's own: of the browser or the target, not of the application."""
@@ -59,8 +59,8 @@ def _errors(file: LokiFile) -> Iterator[Signal]:
         yield _signal("unhandled_rejection", re.split(r"\n\s+at |\n\S*@http", stack, maxsplit=1)[0], stack=stack)
     for text in file.crashes:
         signal = _signal("pageerror", text)
-        if signal.message.startswith(_CONSOLE):
-            yield replace(signal, kind="console_error", message=signal.message.removeprefix(_CONSOLE))
+        if signal.message.startswith(CONSOLE):
+            yield replace(signal, kind="console_error", message=signal.message.removeprefix(CONSOLE))
         elif not signal.message.startswith(_OWN_TROUBLE):
             yield signal
     for text in file.console_errors:
