@@ -33,7 +33,8 @@ class Looks:
         self._had_content = False
         self._blank_since: tuple[float, int, str] | None = None
         self._blank_told = ""
-        self._frozen = False
+        self.frozen = False
+        """Whether the page did not answer when it was last looked at."""
         self._errors: set[str] = set()
 
     async def look(self) -> bool:
@@ -42,17 +43,17 @@ class Looks:
         if stage.page.is_closed():
             return False
         try:
-            seen = await within(0.5 if self._frozen else FROZEN_SECONDS, stage.page.evaluate(inpage.LOOK))
+            seen = await within(0.5 if self.frozen else FROZEN_SECONDS, stage.page.evaluate(inpage.LOOK))
         except Silent:
             stage.check()
-            if not self._frozen:
+            if not self.frozen:
                 stage.signals.add("ui_freeze", f"the page did not answer for {FROZEN_SECONDS * 1000:.0f} ms",
                                   page=stage.page.url)
-            self._frozen = True
+            self.frozen = True
             return False
         except Error:
             return True  # it went on to another document meanwhile
-        self._frozen = False
+        self.frozen = False
         if isinstance(seen, dict):
             self._judge(seen)
         return True
@@ -91,7 +92,7 @@ class Looks:
     async def layout(self) -> None:
         """With a device only: whether the page fits its screen."""
         stage = self._stage
-        if stage.job.device is None or self._frozen:
+        if stage.job.device is None or self.frozen:
             return
         seen = await attempt(FROZEN_SECONDS, stage.page.evaluate(inpage.LAYOUT))
         if not isinstance(seen, dict):
@@ -119,7 +120,7 @@ class Looks:
             left = BLANK_SECONDS - (time.monotonic() - self._blank_since[0])
             await asyncio.sleep(max(0.0, left) + 0.02)
             await self.look()
-        if self._frozen or stage.page.is_closed():
+        if self.frozen or stage.page.is_closed():
             return
         await self.layout()
         broken = await attempt(FROZEN_SECONDS, stage.page.evaluate(inpage.BROKEN_IMAGES))

@@ -16,6 +16,10 @@ class Pace(Protocol):
     """How a session passes time: the wall's, or the page's own stepped by us."""
 
     @property
+    def page_ms(self) -> float | None:
+        """Milliseconds that have passed on the page's clock, where it is ours; ``None`` where it is the wall's."""
+
+    @property
     def uncontrolled(self) -> tuple[str, ...]:
         """Sources of change that could not be held to the steps."""
 

@@ -10,12 +10,14 @@ from playwright.async_api import Error
 from runner.browser.outcome import StepRecord, StepState
 from runner.browser.trace import Step
 from runner.driver.guard import Silent, first_line
-from runner.driver.stage import Stage
+from runner.driver.stage import Crashed, Stage
 from runner.driver.steps import Failed, Missing, pause_after, take
 
 LATE_SECONDS = 1.0
 """How long the answers to requests that are still under way are waited for at the end."""
-NAVIGATION_SECONDS = 1.5
+MAX_SILENT = 3
+"""After so many steps on a page that does not answer, the rest of a trace is not tried."""
+NAVIGATION_SECONDS = 5.0
 """How long a step waits for a document that is on its way."""
 
 
@@ -69,21 +71,29 @@ async def _looked_at(stage: Stage, state: StepState) -> str:
 
 
 async def play(stage: Stage, taken: Callable[[StepRecord], None]) -> tuple[StepRecord, ...]:
-    """Take the steps of the job's trace until one is missing its element; the rest are ``skipped``. Each is handed to
-    ``taken`` when it has ended. Raises Crashed.
+    """Take the steps of the job's trace until one cannot be taken because its element is missing or the page no longer
+    answers; the records of those that were. Each is handed to ``taken`` when it has ended, and so are the rest, which
+    are ``skipped``. Raises Crashed.
     """
-    trace, records = stage.job.trace, []
-    for step in trace:
-        record = await perform(stage, step)
-        records.append(record)
-        taken(record)
-        if record.state == "missing":
-            break
-    now = round(stage.clock_ms(), 1)
-    skipped = [StepRecord(index, "skipped", now, now) for index in range(len(records), len(trace))]
-    for record in skipped:
-        taken(record)
-    return (*records, *skipped)
+    records: list[StepRecord] = []
+    silent = 0
+    try:
+        for step in stage.job.trace:
+            record = await perform(stage, step)
+            records.append(record)
+            taken(record)
+            silent = silent + 1 if stage.looks.frozen else 0
+            if record.state == "missing" or silent == MAX_SILENT:
+                break
+    except Crashed as error:
+        now = round(stage.clock_ms(), 1)
+        taken(StepRecord(stage.step, "failed", now, now, str(error)))
+        raise
+    finally:
+        now = round(stage.clock_ms(), 1)
+        for index in range(stage.step + 1, len(stage.job.trace)):
+            taken(StepRecord(index, "skipped", now, now))
+    return tuple(records)
 
 
 async def linger(stage: Stage) -> None:

@@ -6,26 +6,33 @@ import asyncio
 import contextlib
 import importlib.metadata
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from playwright.async_api import Browser, async_playwright
 
 from runner.browser.job import Job
 from runner.browser.outcome import READY_LINE, Outcome, State, StepRecord
+from runner.browser.trace import Step
 from runner.driver.launch import Device, NotLaunched, device_of, executable, facts_of, launch
 from runner.driver.parts import Faults, Pace
 from runner.driver.play import linger, play
 from runner.driver.stage import Crashed, Stage, Unreachable
 from runner.driver.waiting import NotReady, Place, wait_ready
 
+if TYPE_CHECKING:
+    from runner.driver.chaos import Improvisation
+
 _MAX_PROGRESS = 1000
 
 
-async def run_session(job: Job, out: Path) -> Outcome:
-    """Carry out a job, and say what became of it. Raises only where the driver itself is broken."""
+async def run_session(job: Job, out: Path, conclude: Callable[[Outcome], None] = lambda _: None) -> Outcome:
+    """Carry out a job, and say what became of it: to ``conclude`` while the browser is still open, and at the end.
+    Raises only where the driver itself is broken.
+    """
     started = datetime.now(UTC).isoformat(timespec="milliseconds")
     try:
         Place.of(job.url)
@@ -39,7 +46,9 @@ async def run_session(job: Job, out: Path) -> Outcome:
         async with _browser(job) as (browser, device):
             facts = facts_of(browser, job, device, importlib.metadata.version("playwright"))
             outcome = await _with_browser(job, out, browser, device, waiting)
-            return replace(outcome, started=started, browser=facts)
+            outcome = replace(outcome, started=started, browser=facts)
+            conclude(outcome)
+            return outcome
     except NotLaunched as error:
         return Outcome("not_launched", str(error), started=started)
     finally:
@@ -56,18 +65,57 @@ async def _browser(job: Job) -> AsyncIterator[tuple[Browser, Device]]:
         yield browser, device
 
 
+class _Acting:
+    """What has happened on a stage so far, also when the browser crashes in the middle."""
+
+    def __init__(self, stage: Stage) -> None:
+        self.records: list[StepRecord] = []
+        self._stage = stage
+        self._improvised: Improvisation | None = None
+
+    async def act(self) -> tuple[State, str]:
+        """Play the job's trace, or improvise. Raises Crashed."""
+        chaos = self._stage.job.chaos
+        if self._stage.job.mode == "chaos" and chaos is not None:
+            # Only sessions with a persona pay for loading one.
+            from runner.driver.chaos import Improvisation
+
+            self._improvised = Improvisation(self._stage, chaos, self._note)
+            await self._improvised.run()
+            return "done", ""
+        records = await play(self._stage, self._note)
+        if len(records) < len(self._stage.job.trace):
+            return "diverged", f"step {records[-1].index}: {records[-1].detail}"
+        return "done", ""
+
+    def trace(self) -> tuple[Step, ...]:
+        """The steps that were taken."""
+        if self._improvised is not None:
+            return tuple(self._improvised.trace)
+        return self._stage.job.trace[:sum(record.state in ("done", "failed") for record in self.records)]
+
+    def actions(self) -> tuple[str, ...]:
+        """What a persona says it did."""
+        return tuple(self._improvised.actions) if self._improvised is not None else ()
+
+    def _note(self, record: StepRecord) -> None:
+        self.records.append(record)
+        if record.state != "skipped" and record.index < _MAX_PROGRESS:
+            total = b" of %d" % len(self._stage.job.trace) if self._improvised is None else b""
+            _say(b"step %d%b\n" % (record.index + 1, total))
+
+
 async def _with_browser(job: Job, out: Path, browser: Browser, device: Device,
                         waiting: asyncio.Future[None]) -> Outcome:
     stage = Stage(browser, job, out, device, pace=_pace_of(job))
     stage.faults = _faults_for(stage)
-    taken: list[StepRecord] = []
+    acting = _Acting(stage)
     try:
         await stage.open()
         await waiting
-        sys.stdout.buffer.write(READY_LINE)
-        sys.stdout.buffer.flush()
+        _say(READY_LINE)
         await stage.goto()
-        state, detail = await _act(stage, taken)
+        state, detail = await acting.act()
         await linger(stage)
     except NotReady as error:
         state, detail = "not_ready", str(error)
@@ -75,37 +123,22 @@ async def _with_browser(job: Job, out: Path, browser: Browser, device: Device,
         state, detail = "unreachable", str(error)
     except Crashed as error:
         state, detail = "crashed", str(error)
+    return await _concluded(stage, acting, state, detail)
+
+
+async def _concluded(stage: Stage, acting: _Acting, state: State, detail: str) -> Outcome:
     duration = stage.clock_ms()
     files = await stage.close()
-    return _outcome(stage, state, detail, taken, duration, files)
-
-
-async def _act(stage: Stage, taken: list[StepRecord]) -> tuple[State, str]:
-    total = len(stage.job.trace)
-
-    def note(record: StepRecord) -> None:
-        taken.append(record)
-        if record.index < _MAX_PROGRESS:
-            sys.stdout.buffer.write(b"step %d of %d\n" % (record.index + 1, total))
-            sys.stdout.buffer.flush()
-
-    records = await play(stage, note)
-    missing = [record for record in records if record.state == "missing"]
-    if missing:
-        return "diverged", f"step {missing[0].index}: {missing[0].detail}"
-    return "done", ""
-
-
-def _outcome(stage: Stage, state: State, detail: str, taken: list[StepRecord], duration: float,
-             files: tuple[str, ...]) -> Outcome:
-    job = stage.job
-    began = [record for record in taken if record.state in ("done", "failed")]
     return Outcome(
-        state, detail[:2000], duration_ms=round(duration, 1), trace=job.trace[:len(began)], steps=tuple(taken),
-        signals=stage.signals.signals(), api_faults=stage.faults.fired if stage.faults is not None else (),
-        state_faults=tuple(stage.applied), uncontrolled=tuple(sorted({*stage.detectors.uncontrolled,
-                                                                      *stage.pace.uncontrolled})),
-        dropped=stage.signals.dropped(), files=files)
+        state, detail[:2000], duration_ms=round(duration, 1), trace=acting.trace(), steps=tuple(acting.records),
+        actions=acting.actions(), signals=stage.signals.signals(), dropped=stage.signals.dropped(),
+        api_faults=stage.faults.fired if stage.faults is not None else (), state_faults=tuple(stage.applied),
+        uncontrolled=tuple(sorted({*stage.detectors.uncontrolled, *stage.pace.uncontrolled})), files=files)
+
+
+def _say(line: bytes) -> None:
+    sys.stdout.buffer.write(line)
+    sys.stdout.buffer.flush()
 
 
 def _pace_of(job: Job) -> Pace:

@@ -26,7 +26,8 @@ class Shots:
         """A picture of the page as it is, named after the step; the file's name, or nothing if there is none."""
         stage = self._stage
         name = f"shot-{max(stage.step, 0)}.png"
-        if not stage.job.outputs.screenshots or name in self.names or len(self.names) >= MAX_SHOTS:
+        full = name in self.names or len(self.names) >= MAX_SHOTS
+        if full or stage.looks.frozen or not stage.job.outputs.screenshots:
             return ""
         picture = await attempt(_SECONDS, self._picture())
         if picture is None or len(picture) > MAX_SHOT:
