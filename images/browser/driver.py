@@ -1,11 +1,10 @@
 """Starts the driver in its image: ``python3 -I -S -B /opt/runner/driver/driver.py FOLDER``."""
 
+import importlib
 import sys
 
-# Nothing but the standard library, our own package and the wheels beside it is to be found.
-sys.path[:0] = ["/opt/runner/driver", "/opt/runner/site-packages"]
+# Nothing but the standard library, our own package and the wheels is to be found.
+sys.path.insert(0, "/opt/runner/site-packages")
+sys.path.insert(0, "/opt/runner/driver")
 
-from runner.driver.main import main  # noqa: E402 - found only now
-
-sys.exit(main(sys.argv))
-
+sys.exit(importlib.import_module("runner.driver.main").main(sys.argv))
