@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 from hypothesis import strategies as st
 
@@ -13,7 +14,8 @@ from runner.browser.trace import ApiFaultStep, Click, Fill, Press, StateFaultSte
 from runner.controller.shrinking.candidate import Candidate
 from runner.controller.shrinking.journal import Journal
 from runner.controller.shrinking.parts import keep, parts_of
-from runner.controller.shrinking.shrink import Shrunk, shrink_each
+from runner.controller.shrinking.shrink import Keep, Kept, Shrunk, shrink_each
+from runner.controller.shrinking.trials import Trials
 from runner.incidents.identity import Identity
 from runner.incidents.model import Failure, Incident
 
@@ -70,8 +72,16 @@ def incident_with(candidate: Candidate, *failures: Failure) -> Incident:
 
 def shrunk(journal: Journal, player: Knowing, whole: Candidate, *, jobs: int = 1, runs: int = 1) -> Shrunk:
     """What becomes of the one failure."""
-    [done] = shrink_each(incident_with(whole, FAULT), [FAULT], player, journal, jobs=jobs, runs=runs)
+    with Trials(player, journal, jobs=jobs, runs=runs) as trials:
+        [done] = shrink_each(incident_with(whole, FAULT), [FAULT], trials, keeping(player, runs))
     return done
+
+
+def keeping(player: Knowing, runs: int = 1) -> Keep:
+    """Plays a candidate again until it shows the failure."""
+    def keep(failure: Failure, candidate: Candidate) -> Kept:
+        return Kept(Path("kept"), any(failure.identity.id in (player.play(candidate) or ()) for _ in range(runs)))
+    return keep
 
 
 def one_less(candidate: Candidate) -> Iterator[Candidate]:

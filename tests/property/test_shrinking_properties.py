@@ -12,9 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shrinking import TERMS, Knowing, candidates, one_less, shrunk
 
+from runner.controller.shrinking import journal as journal_room
 from runner.controller.shrinking.ddmin import ddmin
 from runner.controller.shrinking.journal import open_journal
 from runner.controller.shrinking.search import shortest
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_waiting_for_the_disk():
+    """What a power cut would leave is tested with the journal."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(journal_room.os, "fsync", lambda _: None)
+        yield
+
 
 SALTS = st.integers(0, 2**32)
 

@@ -5,17 +5,19 @@ from dataclasses import replace
 import pytest
 from shrinking import FAULT, incident_with
 
-from runner.browser.outcome import Lane
+from runner.browser.outcome import Lane, StepRecord
 from runner.browser.trace import Click
 from runner.controller.shrinking.candidate import Candidate
 from runner.controller.shrinking.incidents import chosen_failures, incident_of, whole_of
 from runner.errors import UsageError
 from runner.incidents.identity import Identity
-from runner.incidents.model import Failure
+from runner.incidents.model import Failure, OwnPart
 
 WHOLE = Candidate((Click("#pay", repeat=5), Click("#report")))
 OTHER = Failure(Identity("http_error", url="http://127.0.0.1:8801/api/report", status=500), step=1, at_ms=250.0)
-INCIDENT = replace(incident_with(WHOLE, FAULT, OTHER), actions=("Clicked",), seed=7, notes=("no stacks",))
+TAKEN = StepRecord(0, "done", 0.0, 1.0)
+INCIDENT = replace(incident_with(WHOLE, FAULT, OTHER), actions=("Clicked",), seed=7, notes=("no stacks",),
+                   own=OwnPart(payload="app", steps=(TAKEN,)))
 
 
 def test_nothing_left_out_is_the_incident_itself():
@@ -26,6 +28,7 @@ def test_places_in_the_recorded_trace_go_with_it():
     shorter = incident_of(INCIDENT, Candidate((Click("#report"),)))
     assert shorter.trace == (Click("#report"),)
     assert shorter.failures == (FAULT, replace(OTHER, step=None, at_ms=None))
+    assert shorter.own == OwnPart(payload="app")
     assert (shorter.actions, shorter.seed, shorter.notes) == ((), 7, ("no stacks",))
 
 
@@ -34,7 +37,8 @@ def test_a_race_has_as_many_lanes_as_are_left():
     assert whole_of(race) == Candidate(lanes=3)
     shorter = incident_of(race, Candidate(lanes=2))
     assert shorter.race is not None
-    assert (shorter.race.lanes, [lane.lane for lane in shorter.lanes]) == (2, [0, 1])
+    assert shorter.race.lanes == 2
+    assert shorter.lanes == race.lanes  # what raced in the recording is what must race again
 
 
 @pytest.mark.parametrize(("wanted", "meant"), [

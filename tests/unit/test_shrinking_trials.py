@@ -3,7 +3,7 @@
 import threading
 
 import pytest
-from shrinking import FAILURE, FAULT, TERMS, Knowing, incident_with, shrunk
+from shrinking import FAILURE, FAULT, TERMS, Knowing, incident_with, keeping, shrunk
 
 from runner.browser.trace import Click
 from runner.controller.shrinking.candidate import Candidate
@@ -116,7 +116,9 @@ OTHER = Failure(Identity("http_error", method="GET", url="http://127.0.0.1:8801/
 
 def test_what_was_seen_for_one_failure_counts_for_the_next(journal):
     whole, player = Candidate((Click("#pay"), Click("#report"))), Both(lambda _: False)
-    first, second = shrink_each(incident_with(whole, FAULT, OTHER), [FAULT, OTHER], player, journal)
+    with Trials(player, journal) as trials:
+        done = shrink_each(incident_with(whole, FAULT, OTHER), [FAULT, OTHER], trials, keeping(player))
+        first, second = done
     assert [step.selector for step in (*first.after.trace, *second.after.trace)] == ["#pay", "#report"]
     assert (first.tried, first.cached) == (3, 0)  # all, nothing, the first half
     assert (second.tried, second.cached) == (4, 3)

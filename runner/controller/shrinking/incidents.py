@@ -18,16 +18,16 @@ def whole_of(incident: Incident) -> Candidate:
 def incident_of(incident: Incident, candidate: Candidate) -> Incident:
     """The incident with a candidate's steps and faults instead of its own.
 
-    Its failures stay, for a replay to look for; at which step they were seen, and what the recorder said of its own
-    steps, belongs to the recorded trace and goes.
+    Its failures and what its lanes got stay, for a replay to compare with. What was recorded of single steps belongs
+    to the recorded trace and goes.
     """
     if candidate == whole_of(incident):
         return incident
-    race = replace(incident.race, lanes=candidate.lanes) if incident.race else None
     return replace(incident, trace=candidate.trace, api_faults=candidate.api_faults,
-                   state_faults=candidate.state_faults, race=race, lanes=incident.lanes[:candidate.lanes],
+                   state_faults=candidate.state_faults,
+                   race=replace(incident.race, lanes=candidate.lanes) if incident.race else None,
                    failures=tuple(replace(failure, step=None, at_ms=None) for failure in incident.failures),
-                   actions=())
+                   own=replace(incident.own, steps=()) if incident.own else None, actions=())
 
 
 def chosen_failures(incident: Incident, wanted: str | None) -> tuple[Failure, ...]:

@@ -61,7 +61,7 @@ class Trials:
         self._jobs = jobs
         self._runs = runs
         self._watch = watch
-        self._told: set[tuple[str, str]] = set()
+        self._told: dict[tuple[str, str], bool] = {}
         self._waiting: dict[Future[Seen], _Place] = {}
         self._pool = ThreadPoolExecutor(jobs, thread_name_prefix="candidate")
         self._seen: defaultdict[str, list[Seen]] = defaultdict(list)
@@ -104,16 +104,10 @@ class Trials:
         self.first(failure, [candidate])
         return self._answer(failure, candidate.digest()) or "undecided"
 
-    def confirm(self, failure: str, candidate: Candidate) -> bool:
-        """Whether a candidate shows this failure when it is run again, whatever was seen before. Raises RunnerError."""
-        for _ in range(self._runs):
-            self._submit(_Place(0, candidate, candidate.digest()))
-            while not (done := wait(self._waiting, timeout=_SIGNALS_SEEN_SECONDS).done):
-                pass
-            self._waiting.clear()
-            if failure in (done.pop().result() or ()):
-                return True
-        return False
+    def counts(self, failure: str) -> tuple[int, int]:
+        """How many candidates have an answer about this failure, and how many of them needed no run."""
+        known = [known for (other, _), known in self._told.items() if other == failure]
+        return len(known), sum(known)
 
     def _settled(self, failure: str, place: _Place, *, known: bool) -> Answer | None:
         """The answer, told to whoever watches; else one more run of the candidate is begun."""
@@ -122,7 +116,7 @@ class Trials:
             if all(place.digest != other.digest for other in self._waiting.values()):
                 self._submit(place)
         elif (failure, place.digest) not in self._told:
-            self._told.add((failure, place.digest))
+            self._told[failure, place.digest] = known
             self._watch(Tried(failure, place.candidate, answer, known))
         return answer
 
