@@ -39,6 +39,10 @@ LAYERS = (
 )
 """From the bottom up: a module may import its own layer and those below."""
 
+PLAYS_BROWSERS = ("runner.driver", "runner.reports.script.parts")
+"""Who imports playwright, and is itself imported by nobody else: the driver runs in its container; the parts of
+``repro_test.py``, some of which are the driver's, are read as text and run on a stranger's machine."""
+
 
 @dataclass(frozen=True)
 class Breach:
@@ -87,10 +91,11 @@ def check_imports(path: Path, tree: ast.Module) -> Iterator[Breach]:
                 yield Breach(path, node.lineno, f"{module} may not import {name}")  # type: ignore[attr-defined]
             if name.split(".")[0] == "docker" and not module.startswith("runner.sandbox.backends.docker"):
                 yield Breach(path, node.lineno, "only the docker backend imports docker")  # type: ignore[attr-defined]
-            if name.split(".")[0] == "playwright" and not module.startswith("runner.driver"):
-                yield Breach(path, node.lineno, "only the driver imports playwright")  # type: ignore[attr-defined]
-            if name.startswith("runner.driver") and not module.startswith("runner.driver"):
-                yield Breach(path, node.lineno, "the driver runs in its container only")  # type: ignore[attr-defined]
+            if name.split(".")[0] == "playwright" and not module.startswith(PLAYS_BROWSERS):
+                yield Breach(path, node.lineno, "only the driver and the script's parts import playwright")  # type: ignore[attr-defined]
+            for place in PLAYS_BROWSERS:
+                if name.startswith(place) and not module.startswith(PLAYS_BROWSERS):
+                    yield Breach(path, node.lineno, f"{place} is run elsewhere, never imported")  # type: ignore[attr-defined]
             if own is not None and own <= 1 and name.split(".")[0] not in {*sys.stdlib_module_names, "runner"}:
                 yield Breach(path, node.lineno, f"the trust path uses the standard library, not {name}")  # type: ignore[attr-defined]
 
