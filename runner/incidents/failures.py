@@ -9,30 +9,39 @@ from dataclasses import dataclass, replace
 from runner.browser.outcome import Signal
 from runner.incidents.identity import Identity, fits, identity_of
 from runner.incidents.model import Failure, NoiseCount
-from runner.incidents.noise import Session, noise_rule
+from runner.incidents.noise import ECHO, Session, noise_rule
 
 
 @dataclass(frozen=True, slots=True)
 class Sorted:
-    """The failures in the order in which they were first seen, and what was no failure, by rule."""
+    """The failures in the order in which they were first seen, and what was no failure, by rule.
+
+    ``echoes`` are signs of these same failures, such as the blank page that an error left behind: a recording may name
+    one of them.
+    """
 
     failures: tuple[Failure, ...]
+    echoes: tuple[Failure, ...]
     noise: tuple[NoiseCount, ...]
 
 
 def sort_signals(signals: Sequence[Signal], session: Session) -> Sorted:
     """Tell failures from noise, and put the signals of one failure together."""
     kept: list[Signal] = []
+    echoes: list[Signal] = []
     noise: Counter[str] = Counter()
     first: dict[str, str] = {}
     for signal in signals:
         rule = noise_rule(signal, session)
         if rule is None:
             kept.append(signal)
-        else:
-            noise[rule.name] += 1
-            first.setdefault(rule.name, identity_of(signal).key)
-    return Sorted(together(kept), tuple(NoiseCount(name, count, first[name]) for name, count in noise.items()))
+            continue
+        if rule.name == ECHO:
+            echoes.append(signal)
+        noise[rule.name] += 1
+        first.setdefault(rule.name, identity_of(signal).key)
+    counts = tuple(NoiseCount(name, count, first[name]) for name, count in noise.items())
+    return Sorted(together(kept), together(echoes), counts)
 
 
 def together(signals: Sequence[Signal]) -> tuple[Failure, ...]:

@@ -120,7 +120,7 @@ def frames_of(stack: str) -> tuple[str, ...]:
         found = _CHROMIUM.match(line[:4096]) or _GECKO.match(line[:4096])
         if found is None:
             continue
-        function = _ALIAS.sub("", found["function"] or "").removeprefix("async ").strip()
+        function = _ALIAS.sub("", found["function"] or "").removeprefix("async ").removeprefix("Object.").strip()
         frames.append(f"{normal_message(function) or '<anonymous>'} {normal_path(_path(found['url']))}")
         if len(frames) == MOST_FRAMES:
             break

@@ -63,7 +63,8 @@ class OwnPart:
     ``payload`` is the payload's directory as it was given, ``exact`` and ``content`` its fingerprints. ``target``
     is ``None`` for an application that ran elsewhere. ``policies`` maps ``driver`` and ``target`` to the SHA-256 of
     the policy in force. ``steps`` says what became of each step of the trace and when, ``dropped`` how many signals
-    of a kind were beyond the cap. ``files`` are names in the run directory.
+    of a kind were beyond the cap. ``files`` are names in the run directory. ``shrunk_from`` is the SHA-256 of the
+    ``incident.json`` that this one was shrunk from.
     """
 
     tool: str = ""
@@ -86,6 +87,7 @@ class OwnPart:
     dropped: tuple[tuple[str, int], ...] = ()
     spread_ms: float | None = None
     files: tuple[str, ...] = ()
+    shrunk_from: str = ""
 
 
 @dataclass(frozen=True, slots=True)

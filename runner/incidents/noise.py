@@ -17,6 +17,8 @@ from runner.browser.trace import CookieEviction, Offline, Step
 from runner.incidents.identity import error_identity
 from runner.incidents.normalise import LOOPBACK, normal_url
 
+ECHO = "echo"
+"""The rule whose signals are signs of the application's failures all the same."""
 _ANSWERS = frozenset({"http_error", "failed_request"})
 _REQUESTS = _ANSWERS | {"resource_failure"}
 _QUOTA = re.compile(r"QuotaExceeded|exceeded the quota|quota (?:has been )?exceeded", re.IGNORECASE)
@@ -25,7 +27,7 @@ _OFFLINE = re.compile(r"ERR_INTERNET_DISCONNECTED|NS_ERROR_OFFLINE|internet conn
                       re.IGNORECASE)
 _NO_NETWORK = re.compile(r"ERR_(?:INTERNET_DISCONNECTED|NAME_NOT_RESOLVED|ADDRESS_UNREACHABLE|NETWORK_)|NS_ERROR_"
                          r"(?:OFFLINE|UNKNOWN_HOST|NET_)|ERR_(?:PROXY_|CONNECTION_REFUSED|DNS_)")
-_ECHO = re.compile(r"Failed to load resource: |\[?JavaScript Error: |Uncaught (?:\(in promise\) )?\w*Error\b")
+_REPEATING = re.compile(r"Failed to load resource: |\[?JavaScript Error: |Uncaught (?:\(in promise\) )?\w*Error\b")
 _BROWSER_PAGE = re.compile(r"chrome-error:|about:neterror|about:crash")
 _REFUSALS = frozenset({401, 403, 419, 440})
 _SPOILED = frozenset({"token_invalidation", "token_corruption", "401_unauthorized", "403_forbidden",
@@ -63,7 +65,7 @@ class Session:
 
     def threw_at(self, step: int) -> bool:
         """Whether a page threw anything during this step."""
-        return step in self._steps_of_errors
+        return self._timed and step in self._steps_of_errors
 
     def spoiled_at(self, step: int) -> bool:
         """Whether cookies or credentials had been taken away by this step, by a step or by a fault."""
@@ -144,7 +146,7 @@ def _echo(signal: Signal, session: Session) -> bool:
         return True
     match signal.kind:
         case "console_error":
-            return _ECHO.match(signal.message) is not None or session.threw(signal.message)
+            return _REPEATING.match(signal.message) is not None or session.threw(signal.message)
         case "resource_failure" | "navigation_error":
             return bool(signal.url) and session.asked(signal.url)
         case "ui_freeze":
@@ -164,7 +166,7 @@ RULES = (
     Rule("aborted", "the page, or a navigation, gave this request up", _aborted),
     Rule("no_network", "there is no network beyond the application", _no_network),
     Rule("refused", "of lanes that race, all but one are to be refused", _refused),
-    Rule("echo", "it repeats another failure that is listed", _echo),
+    Rule(ECHO, "it repeats another failure that is listed", _echo),
 )
 """In the order in which they are asked."""
 

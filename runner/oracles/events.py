@@ -71,7 +71,7 @@ def judge_session(incident: Incident, outcome: Outcome) -> SessionJudgement:
     lanes = tally(outcome.lanes)
     failures = (*_races(incident, lanes), *result.failures)
     recorded = tuple(failure.identity for failure in incident.failures)
-    pairs = [(identity, _fitting(identity, failures)) for identity in recorded]
+    pairs = [(identity, _fitting(identity, (*failures, *result.echoes))) for identity in recorded]
     missing = tuple(identity for identity, seen in pairs if seen is None)
     new = tuple(failure for failure in failures if not any(fits(identity, failure.identity) for identity in recorded))
     kind, divergence, detail = _course(incident, outcome, lanes, missing, new)
