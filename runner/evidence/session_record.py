@@ -111,7 +111,7 @@ class FailureVerdict(Frozen):
     id: str
     key: str
     kind: str
-    state: Literal["reproduced", "partly", "not_reproduced", "recorded", "new"]
+    state: Literal["reproduced", "partly", "not_reproduced", "unknown", "recorded", "new"]
     seen: int
     runs: int
     step: int | None = None

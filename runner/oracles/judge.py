@@ -13,7 +13,7 @@ from runner.oracles.signature.process import describe_end
 from runner.oracles.text import Found, place, searched_text
 from runner.sandbox.exit import RESOURCE_CAUSES, Cause, ExitStatus
 
-MismatchReason = Literal["timeout", "resource", "no_verdict", "exit_code", "match", "signature"]
+MismatchReason = Literal["timeout", "resource", "no_verdict", "exit_code", "match", "signature", "failure", "diverged"]
 Outcome = Literal["passed", "failed", "timed_out", "resource_exhausted", "no_verdict"]
 
 _NO_VERDICT_CAUSES = frozenset({Cause.NOT_STARTED, Cause.INIT_LOST, Cause.CANCELLED})

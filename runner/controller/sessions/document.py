@@ -22,7 +22,6 @@ from runner.payload.seal import SealedPayload
 from runner.sandbox.backends.base import BackendFacts, Plan
 from runner.sandbox.image import ImagePin, ResolvedImage
 
-
 INCIDENT_FILE = "incident.json"
 
 

@@ -19,7 +19,7 @@ from runner.sources.environment import parse_env_options
 from runner.workloads.command import CommandWorkload
 
 BROWSER_POLICY = "browser"
-DRIVER_ARGV = ("/usr/bin/python3", "-I", "-B", "/opt/runner/driver.py", "/workspace")
+DRIVER_ARGV = ("/usr/bin/python3", "-I", "-S", "-B", "/opt/runner/driver/driver.py", "/workspace")
 _DRIVER_LAUNCH_SECONDS = 60.0
 _HIGHEST_PORT = 65535
 

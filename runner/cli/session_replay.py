@@ -1,0 +1,77 @@
+"""``runner replay`` of a browser session: a run directory of ours or LOKI's, or ``latest``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from runner.browser.job import Outputs
+from runner.controller.sessions.find import find_incident
+from runner.controller.sessions.jobs import job_of, moved
+from runner.controller.sessions.play import replay_session
+from runner.controller.sessions.request import Application, SessionRequest, SettledSession, settle_session
+from runner.controller.settle import Network
+from runner.errors import UsageError, printable
+from runner.incidents.read import read_incident
+from runner.sandbox.image import ImagePin
+from runner.sandbox.sizes import format_size
+
+__all__ = ["SessionChoice", "plan_text", "replay_session", "settle_replay"]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionChoice:
+    """What a person says of the replay besides the application."""
+
+    report: str
+    runs: int
+    jobs: int
+    timeout: float | None
+    policy: str | None
+    network: Network | None
+    browser_image: str | None
+    video: bool
+
+
+def settle_replay(choice: SessionChoice, application: Application) -> SettledSession:
+    """The incident, with what it knows of its application where a person says nothing. Raises as settle_session."""
+    incident = read_incident(find_incident(choice.report))
+    own = incident.own
+    image: ImagePin | None = None
+    if own is not None and own.target is not None:
+        recorded = own.target
+        if not isinstance(recorded.command, str):
+            raise UsageError(f"{printable(incident.path)}: the recorded command is no shell text",
+                             hint="say it with --target-command")
+        if application.command is None and application.url is None:
+            application = replace(application, command=recorded.command)
+        if application.command is not None and application.payload is None:
+            application = replace(application, payload=own.payload or None)
+        image = ImagePin(recorded.image.id, recorded.image.name)
+    if application.url is not None:
+        incident = moved(incident, application.url)
+    job = job_of(incident, Outputs(video=choice.video))
+    request = SessionRequest(application, runs=choice.runs, jobs=choice.jobs, policy=choice.policy,
+                             network=choice.network, browser_image=choice.browser_image, timeout=choice.timeout)
+    return settle_session(request, job, incident, image)
+
+
+def plan_text(settled: SettledSession) -> str:
+    """What would be run, for a person to decide."""
+    incident, policy = settled.incident, settled.policy
+    assert incident is not None
+    limits = (f"memory {format_size(policy.memory)}, work {format_size(policy.work.size)}, pids {policy.pids}, "
+              f"cpus {policy.cpus:g}")
+    failures = "; ".join(failure.identity.key for failure in incident.failures[:10]) or "nothing"
+    what = (f"{incident.race.lanes} lanes at once" if incident.race else f"{len(incident.trace)} steps")
+    faults = f"{len(incident.api_faults)} API faults, {len(incident.state_faults)} state faults"
+    rows = [
+        ("application", settled.target.display if settled.target else f"runs elsewhere: {settled.job.url}"),
+        ("payload", settled.payload or "none"),
+        ("opens", settled.job.url),
+        ("plays", f"{what} in {incident.browser}, {faults}"),
+        ("expects", failures),
+        ("network", "loopback only" if settled.network == "none" else settled.network),
+        ("runs", f"{settled.request.runs}, each at most {settled.times.run:g} s"),
+        ("policy", f"{policy.name}: {limits}; {settled.driver_policy.name} for the browser"),
+    ]
+    return "\n".join(f"{name:<12} {printable(str(value))}" for name, value in rows)
