@@ -43,20 +43,24 @@ def refusal(action: Callable[[], object]) -> str:
 
 
 def test_the_built_in_policies_are_what_the_documentation_says() -> None:
-    assert policy_names() == ("default", "strict")
+    assert policy_names() == ("browser", "default", "strict")
     assert (DEFAULT.memory, DEFAULT.pids, DEFAULT.cpus, DEFAULT.nofile) == (1024 * MIB, 512, 1.0, 1024)
     assert (DEFAULT.work.size, DEFAULT.work.inodes, DEFAULT.tmp.size) == (512 * MIB, 65536, 128 * MIB)
     assert (DEFAULT.output.stdout, DEFAULT.output.keep, DEFAULT.timeout) == (64 * MIB, 16 * MIB, 300)
     assert (DEFAULT.user, DEFAULT.runs_per_steward, DEFAULT.runtime_preferred) == ("10001:10001", 32, None)
     strict = load_policy("strict")
     assert (strict.runtime_preferred, strict.runs_per_steward, strict.payload.portable_names) == ("runsc", 1, True)
+    browser = load_policy("browser")
+    assert (browser.seccomp, browser.shm, browser.timeout, browser.cpus) == ("browser", 128 * MIB, 3600, 2.0)
+    assert (browser.memory, browser.pids, browser.nofile) == (2048 * MIB, 1024, 4096)
+    assert (browser.work.size, browser.tmp.size, browser.output.artifacts) == (512 * MIB, 256 * MIB, 96 * MIB)
 
 
 def test_strict_is_nowhere_wider_than_default() -> None:
     assert tighten(DEFAULT, load_policy("strict").document()) == load_policy("strict")
 
 
-@pytest.mark.parametrize("name", ["default", "strict"])
+@pytest.mark.parametrize("name", ["browser", "default", "strict"])
 def test_a_policy_shown_is_a_policy_that_can_be_loaded(name: str, write: Write) -> None:
     policy = load_policy(name)
     copy = load_policy(write(yaml.safe_dump({**policy.document(), "name": "own"})))
