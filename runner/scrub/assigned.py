@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from runner.scrub.rules import REDACTED, is_trivial
+from runner.browser.redacted import REDACTED
+from runner.scrub.rules import is_trivial
 
 
 class Found(NamedTuple):

@@ -11,7 +11,8 @@ import binascii
 import re
 from urllib.parse import quote, unquote_to_bytes
 
-from runner.scrub.rules import DROPPED, REDACTED, is_trivial
+from runner.browser.redacted import REDACTED
+from runner.scrub.rules import DROPPED, is_trivial
 from runner.scrub.words import Words
 
 _CHARSET = re.compile(r"charset=\"?([\w.:-]{1,40})", re.IGNORECASE)

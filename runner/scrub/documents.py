@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from runner.browser.redacted import REDACTED
 from runner.scrub.json_text import NAME_KEYS, VALUE_KEYS, names_a_secret
 from runner.scrub.patterns import is_card
-from runner.scrub.rules import REDACTED, is_trivial
+from runner.scrub.rules import is_trivial
 from runner.scrub.words import Words
 
 

@@ -33,7 +33,7 @@ def scrub_har_file(raw: bytes, words: Words) -> bytes:
         document = json.loads(raw)
     except (ValueError, RecursionError) as error:
         raise Unscrubbable(f"the HAR is no JSON: {type(error).__name__}") from error
-    return json.dumps(scrub_har(document, words), ensure_ascii=True, indent=1).encode()
+    return json.dumps(scrub_har(document, words), ensure_ascii=True, separators=(",", ":")).encode()
 
 
 def scrub_har(har: Any, words: Words) -> Any:
@@ -140,6 +140,8 @@ def _base64(text: str, kind: str, words: Words) -> str:
     except (binascii.Error, ValueError):
         return DROPPED
     clean = words.data(raw, kind)
+    if clean == DROPPED.encode():
+        return DROPPED
     return text if clean == raw else base64.b64encode(clean).decode()
 
 
@@ -152,5 +154,8 @@ def _frame(message: Any, words: Words) -> Any:
     """A message of a websocket; those of opcode 2 are in base64."""
     if not isinstance(message, dict) or not isinstance(message.get("data"), str):
         return words.document(message)
-    clean = _base64(message["data"], "", words) if message.get("opcode") == 2 else words.text(message["data"])
+    if message.get("opcode") == 2:
+        clean = _base64(message["data"], "", words).replace(DROPPED, base64.b64encode(DROPPED.encode()).decode())
+    else:
+        clean = words.text(message["data"])
     return _fields(message, words, {"data": lambda _text, _words: clean})

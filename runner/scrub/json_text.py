@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from runner.scrub.assigned import VALUES
-from runner.scrub.rules import is_trivial
+from runner.scrub.rules import DROPPED, is_trivial
 from runner.scrub.words import Words
 
 NAME_KEYS = frozenset({"name", "key", "k", "id", "field", "selector", "header", "param", "autocomplete"})
@@ -57,6 +57,10 @@ def looks_like_json(text: str) -> bool:
 
 def scrub_json(text: str, words: Words) -> str:
     """JSON text, or anything that begins like it."""
+    items = sum(text.count(sign) for sign in "{[,:")
+    if items > words.patience:
+        return DROPPED
+    words.patience -= items
     edits = {edit.start: edit for edit in _edits(text, words)}  # a pair's edit comes after its value's own, and counts
     parts, at = [], 0
     for start in sorted(edits):

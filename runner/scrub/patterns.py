@@ -7,7 +7,7 @@ import binascii
 import re
 from collections.abc import Iterator
 
-from runner.scrub.credentials import Span, credential_spans
+from runner.scrub.credentials import KINDS, Span, credential_spans
 
 _SK = re.compile(rb"(?<![A-Za-z0-9])sk-((?=[A-Za-z_-]*+[0-9])[A-Za-z0-9_-]{20,}+)")
 _BASIC = re.compile(rb"(?i:\bbasic)[ \t]{1,8}([A-Za-z0-9+/]{8,}+={0,2})")
@@ -16,11 +16,17 @@ _CARD = re.compile(rb"(?<![\w.])(?:[0-9]{13,19}|[0-9]{4}([ -])[0-9]{4}\1[0-9]{4}
 _ISSUER = re.compile(rb"4[0-9]{12}(?:[0-9]{3}){0,2}|5[1-5][0-9]{14}|2[2-7][0-9]{14}|3[47][0-9]{13}|3[068][0-9]{12}|"
                      rb"6[0-9]{15,18}|35[0-9]{14}")
 """Lengths and first digits that card schemes give out (ISO/IEC 7812); times and identifiers seldom fit."""
+_TELLING = re.compile("|".join((*sorted({re.escape(word.decode()) for kind in KINDS for word in kind.words}),
+                                "PRIVATE KEY", "sk-", "basic", "[0-9]{4}")), re.IGNORECASE)
+"""A short text without any of these holds nothing that is looked for here; asking once is cheaper."""
+_SHORT = 512
 _DOUBLED = bytes((0, 2, 4, 6, 8, 1, 3, 5, 7, 9))
 
 
 def shaped_spans(text: str) -> list[tuple[int, int]]:
     """Places in the text of whatever looks like a secret by itself."""
+    if len(text) <= _SHORT and not _TELLING.search(text):
+        return []
     raw = text.encode("utf-8", "surrogatepass")
     spans = sorted(_spans(raw))
     return spans if len(raw) == len(text) or not spans else _characters(raw, spans)

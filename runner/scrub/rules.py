@@ -11,8 +11,8 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
-REDACTED = "[REDACTED]"
-"""Stands for a secret. It holds no character that could begin or end a value around it."""
+from runner.browser.redacted import REDACTED
+
 DROPPED = "[DROPPED: not readable, so it may hold secrets]"
 """Stands for a body, a line or a value that could not be read."""
 SHORTEST = 6

@@ -8,20 +8,26 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import unquote_plus
 
+from runner.browser.redacted import REDACTED
 from runner.scrub import assigned, bodies, json_text, urls
 from runner.scrub.credentials import Span
 from runner.scrub.documents import scrub_document
 from runner.scrub.known import Known
 from runner.scrub.patterns import decoded_basic, shaped_spans
-from runner.scrub.rules import DROPPED, REDACTED, is_learnable, is_secret_group, is_secret_name, is_trivial
+from runner.scrub.rules import DROPPED, is_learnable, is_secret_group, is_secret_name, is_trivial
 
+PATIENCE = 16_000_000
+LARGEST = 32 << 20
+"""Characters of a text that is gone through; a longer one becomes a marker."""
 _DEEPEST = 8
 _ROUNDS = 4
 _SHORT = 256
 _MEMORY = 1 << 15
 _SCHEME = re.compile(r"(?i)\A((?:apikey|basic|bearer|digest|negotiate|ntlm|token)[ \t]+)(\S.*)\Z", re.DOTALL)
 _URL = re.compile(r"\A(?:[A-Za-z][A-Za-z0-9+.-]{0,31}:)?//\S*\Z|\A/[^\s?#]*[?#]\S*\Z|\Adata:[^,\s]{1,256},")
-_LINK = re.compile(r"(?<![\w+.-])[A-Za-z][A-Za-z0-9+.-]{1,31}+://[^\s\"'<>`\\]{1,8192}+")
+_LINK = re.compile(r"(?<![\w+.-])([A-Za-z][A-Za-z0-9+.-]{1,31}+://[^\s\"'<>`\\)]{1,8192}?)"
+                   r"((?::[0-9]{1,9}){0,2})(?![^\s\"'<>`\\)])")
+"""A URL that a text quotes, and the line and column that a stack adds."""
 _STEM = re.compile(r"pass|pwd|pw|secret|token|auth|credential|jwt|bearer|sess|sid|[cx]srf|key|cvv|cvc|csc|ssn|otp|"
                    r"signature|sig|pin|card|cookie|social|security|verification|kennwort", re.IGNORECASE)
 
@@ -30,11 +36,13 @@ class Scrubber:
     """Removes secrets from everything that one run leaves behind. ``keep`` are texts of our own (the application's
     address, what the personas typed): no value that is part of one of them is learned.
 
-    ``removed`` counts replacements; it grows while learning too.
+    ``removed`` counts replacements; it grows while learning too. ``patience`` is how many items of JSON texts are yet
+    gone through, each time that all files are: what a hostile page sends beyond it becomes a marker.
     """
 
     def __init__(self, keep: Iterable[str] = ()) -> None:
         self.removed = 0
+        self.patience = PATIENCE
         self.known = Known()
         self._keep = tuple(keep)
         self._learning = False
@@ -46,16 +54,19 @@ class Scrubber:
     def learning(self) -> Iterator[None]:
         """While this is open, whatever is scrubbed teaches its secrets; the results are to be thrown away."""
         self._learning = True
+        self.patience = PATIENCE
         self._done.clear()
         try:
             yield
         finally:
             self._learning = False
+            self.patience = PATIENCE
             self._done.clear()
 
     def learn(self, *values: str) -> None:
         """These are secrets, wherever they stand (if they are long and rare enough to be told from other text)."""
-        self._done.clear()
+        if not self._learning:  # while learning, what is known is not looked for yet
+            self._done.clear()
         for value in values:
             if is_learnable(value) and not any(value in kept for kept in self._keep):
                 self.known.add(value)
@@ -116,13 +127,15 @@ class Scrubber:
         """
         if len(text) < 4:
             return text
+        if len(text) > LARGEST:
+            return DROPPED
         if len(text) > _SHORT:
             return self._rounds(text)
         if (done := self._done.get(text)) is None:
             done = self._rounds(text)
             if len(self._done) >= _MEMORY:
                 self._done.clear()
-            if self._depth == 0:
+            if self._depth <= _DEEPEST // 2:  # deeper, it may be what the depth made of it
                 self._done[text] = done
         return done
 
@@ -181,7 +194,7 @@ class Scrubber:
     def _assigned(self, text: str) -> str:
         """Without what a name gives away, in the text and in the URLs that it quotes."""
         if "://" in text:
-            text = _LINK.sub(lambda link: urls.scrub_url(link[0], self), text)
+            text = _LINK.sub(lambda link: urls.scrub_url(link[1], self) + link[2], text)
         found = [*assigned.quoted(text, self.secret_name), *assigned.bare(text, self.secret_name)]
         if "<" in text:
             found += assigned.markup(text, self.secret_name, self.learn_name)

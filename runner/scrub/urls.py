@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable
 from urllib.parse import quote, unquote, unquote_plus
 
-from runner.scrub.rules import REDACTED, is_trivial
+from runner.browser.redacted import REDACTED
+from runner.scrub.rules import is_trivial
 from runner.scrub.words import Words
 
 _USERINFO = re.compile(r"\A([A-Za-z][A-Za-z0-9+.-]{0,31}:)?//([^/?#@\s]*(?:@[^/?#@\s]*)*)@")
