@@ -26,6 +26,7 @@ _COMMANDS = {
     "record": ("runner.cli.record", "Learn a failure's contract and write a report."),
     "replay": ("runner.cli.replay", "Replay a report in the sandbox: does it really fail as claimed?"),
     "chaos": ("runner.cli.chaos", "Record a browser chaos session against an application in the sandbox."),
+    "shrink": ("runner.cli.shrink", "Shrink a browser session to the shortest that still shows its failure."),
     "bundle": ("runner.cli.bundle", "Pack, unpack and inspect bundles: report and payload in one file."),
     "fingerprint": ("runner.cli.fingerprint", "Show a payload's fingerprints and what sealing refuses."),
     "report": ("runner.cli.report", "Check, show, compare and diff reports and runs."),

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import Self
+from typing import Any, Final, Self
 
 from runner.cli.drawing import Drawing, duration
-from runner.cli.terminal import painted
+from runner.cli.terminal import Colour, painted
+from runner.controller.sessions.runs import step_text
 from runner.controller.shrinking.candidate import Candidate
+from runner.controller.shrinking.shrink import Shrunk, State
 from runner.controller.shrinking.trials import Tried
-from runner.errors import printable
+from runner.errors import ExitCode, printable
+from runner.incidents.model import Incident
+from runner.incidents.steps import write_step
+
+_SAID: Final[Mapping[State, tuple[str, Colour]]] = {
+    "shrunk": ("SHRUNK", "green"), "not_shown": ("NOT SHOWN by the whole session", "red"),
+    "undecided": ("UNDECIDED", "yellow"), "unconfirmed": ("NOT CONFIRMED", "yellow")}
 
 
 class ShrinkProgress:
@@ -71,3 +80,45 @@ def size_of(candidate: Candidate) -> str:
     if candidate.actions > len(candidate.trace):
         words.insert(1, f"{candidate.actions} actions")
     return ", ".join(words)
+
+
+def exit_code_of(done: Sequence[Shrunk]) -> ExitCode:
+    """The worst of all failures' ends."""
+    states = {each.state for each in done}
+    if states & {"undecided", "unconfirmed"}:
+        return ExitCode.NO_VERDICT
+    return ExitCode.NOT_REPRODUCED if "not_shown" in states else ExitCode.OK
+
+
+def text_of(done: Sequence[Shrunk], *, colour: bool) -> str:
+    """A paragraph for each failure."""
+    return "\n".join(_paragraph(each, colour=colour) for each in done)
+
+
+def _paragraph(each: Shrunk, *, colour: bool) -> str:
+    said, painted_as = _SAID[each.state]
+    lines = [f"{painted(said, painted_as, on=colour)}: {each.identity.id} {each.identity.key}"]
+    if each.state in ("shrunk", "unconfirmed"):
+        lines += [f"  from {size_of(each.before)} to {size_of(each.after)}",
+                  *(f"  {number}. {step_text(step)}" for number, step in enumerate(each.after.trace, 1)),
+                  f"  kept in {printable(str(each.directory))}"]
+    return "\n".join([*lines, f"  {each.tried} candidates, {each.cached} of them known before"])
+
+
+def document_of(incident: Incident, done: Sequence[Shrunk]) -> dict[str, Any]:
+    """The results for programs. ``actions`` count each click of a step."""
+    code = exit_code_of(done)
+    return {"ok": code is ExitCode.OK, "exit_code": int(code), "incident": printable(incident.path),
+            "incident_sha256": incident.sha256, "failures": [_entry(each) for each in done]}
+
+
+def _entry(each: Shrunk) -> dict[str, Any]:
+    return {"id": each.identity.id, "identity": each.identity.key, "state": each.state,
+            "before": _sizes(each.before), "after": _sizes(each.after),
+            "trace": [write_step(step) for step in each.after.trace], "tried": each.tried, "cached": each.cached,
+            "directory": str(each.directory) if each.directory is not None else None}
+
+
+def _sizes(candidate: Candidate) -> dict[str, int]:
+    return {"steps": len(candidate.trace), "actions": candidate.actions, "faults": candidate.faults,
+            "lanes": candidate.lanes}

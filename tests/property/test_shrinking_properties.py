@@ -17,6 +17,7 @@ from runner.controller.shrinking.ddmin import ddmin
 from runner.controller.shrinking.journal import open_journal
 from runner.controller.shrinking.search import shortest
 
+
 @pytest.fixture(scope="module", autouse=True)
 def _no_waiting_for_the_disk():
     """What a power cut would leave is tested with the journal."""

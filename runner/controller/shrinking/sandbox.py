@@ -14,16 +14,15 @@ from runner.browser.job import Job, Outputs, write_job
 from runner.controller.observe import observe_one
 from runner.controller.sealing import seal_limits
 from runner.controller.sessions.perform import driver_image_of, driver_plan, open_session, sealed_job
+from runner.controller.sessions.play import judged_session
 from runner.controller.sessions.reading import Left, left_by
 from runner.controller.sessions.request import SettledSession
-from runner.controller.sessions.scrubbing import scrub_outcome
 from runner.controller.sessions.times import session_seconds
 from runner.controller.shrinking.candidate import Candidate
 from runner.controller.shrinking.incidents import incident_of
 from runner.controller.shrinking.journal import Seen
 from runner.errors import Interrupted, LimitNotEnforced, SetupError, printable
 from runner.incidents.model import Incident
-from runner.oracles.events import judge_session
 from runner.payload.seal import SealedPayload, check_unchanged, seal
 from runner.sandbox.backends.base import PairBackend, Session
 from runner.sandbox.exit import Cause
@@ -89,7 +88,7 @@ class SandboxPlayer:
     def play(self, candidate: Candidate) -> Seen:
         """See :class:`runner.controller.shrinking.trials.Player`."""
         assert self._bench.settled.incident is not None
-        return judged(incident_of(self._bench.settled.incident, candidate), self._run(candidate))
+        return seen_in(incident_of(self._bench.settled.incident, candidate), self._run(candidate))
 
     def cancel(self) -> None:
         """End what is under way; from any thread."""
@@ -141,17 +140,13 @@ def job_for(job: Job, candidate: Candidate) -> Job:
                    race=race, outputs=_NOTHING)
 
 
-def judged(incident: Incident, left: Left) -> Seen:
+def seen_in(incident: Incident, left: Left) -> Seen:
     """Which of the recorded failures a run showed. One that diverged showed none; ``None`` when the browser ended in
     the middle, or a race could not begin.
 
     Raises SetupError when nothing was played: then no other candidate would be either.
     """
-    if left.outcome is None:
-        if not left.started:
-            raise SetupError(f"nothing could be played: {left.why}")
-        return None
-    judgement = judge_session(incident, scrub_outcome(left.outcome, incident.target_url))
+    _, judgement = judged_session(incident, left)
     match judgement.kind:
         case "not_run":
             raise SetupError(f"nothing could be played: {printable(judgement.detail)[:500]}")
