@@ -51,6 +51,8 @@ async def session(playwright: Playwright, options: Options) -> Report:
     for record in records:
         if record.state == "missing":
             raise CouldNotRun(f"step {record.index} ({job.trace[record.index].kind}) cannot be taken: {record.detail}")
+        if record.state == "failed" and "Timeout" in record.detail:
+            raise CouldNotRun(f"step {record.index} ({job.trace[record.index].kind}) did not end: {record.detail}")
     await linger(stage)
     seen = Session(job.trace, stage.faults.fired if stage.faults is not None else (), stage.applied,
                    stage.signals.signals())
