@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
+from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any
 from urllib.parse import urlsplit
@@ -34,7 +34,7 @@ class Detectors:
         self._injected = injected
         self._poisoned = poisoned
         self._leaving = leaving
-        self._rejections: Counter[str] = Counter()
+        self._rejections: deque[tuple[str, ...]] = deque(maxlen=500)
         self._tasks: set[asyncio.Task[Any]] = set()
         self._context: BrowserContext | None = None
         self._console_left = MAX_CONSOLE
@@ -65,8 +65,8 @@ class Detectors:
     def reported(self, words: list[str]) -> None:
         """What our script inside a page says."""
         match words:
-            case ["rejection", text]:
-                self._rejections[_key(text)] += 1
+            case ["rejection", *texts]:
+                self._rejections.append(tuple(text.strip()[:1024] for text in texts if text))
             case ["resource", tag, url]:
                 self.resource_failed(tag, url, f"Failed to load <{tag.upper()}> resource: {url}")
 
@@ -88,11 +88,13 @@ class Detectors:
         self._signals.add(kind, message, stack=stack, page=_url_of(event.page), own=own)  # type: ignore[arg-type]
 
     def _is_rejection(self, stack: str, message: str) -> bool:
-        """The page's script tells of each rejection just before the browser reports it like any other error."""
-        for text in (stack, message):
-            key = _key(text)
-            if key and self._rejections[key] > 0:
-                self._rejections[key] -= 1
+        """The page's script tells of each rejection just before the browser reports it like any other error, in words
+        of which one is the browser's. One that the page then handles is never reported, and its words wait in vain.
+        """
+        words = {stack.strip()[:1024], message.strip()[:1024]} - {""}
+        for texts in self._rejections:
+            if words.intersection(texts):
+                self._rejections.remove(texts)
                 return True
         return False
 
@@ -175,10 +177,6 @@ class Detectors:
 
 def _favicon(url: str) -> Own:
     return "favicon" if urlsplit(url).path == "/favicon.ico" else ""
-
-
-def _key(text: str) -> str:
-    return text.strip()[:1024]
 
 
 def _url_of(page: Page | None) -> str:

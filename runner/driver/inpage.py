@@ -19,11 +19,12 @@ START = """(() => {
   window.addEventListener('unhandledrejection', (event) => {
     if (!event.isTrusted) return;
     const reason = event.reason;
-    try {
-      say('rejection', reason instanceof Error ? reason.stack || reason.message : reason);
-    } catch (error) {
-      say('rejection', '');
+    const texts = [];
+    for (const text of [() => reason.stack, () => reason.message, () => String(reason), () => reason.constructor.name,
+                        () => `${reason.constructor.name}(${reason.length})`]) {
+      try { texts.push(text()); } catch (error) { texts.push(''); }
     }
+    say('rejection', ...texts);
   });
   window.addEventListener('error', (event) => {
     const part = event.target;

@@ -32,6 +32,9 @@ class Pace(Protocol):
     async def pause(self, stage: Stage, ms: float) -> None:
         """Let ``ms`` milliseconds of a recorded delay pass."""
 
+    async def delay(self, ms: float) -> None:
+        """Hold the answer to a request back for ``ms`` milliseconds; for the handler of that request."""
+
     async def slow_down(self, stage: Stage, latency_ms: float) -> bool:
         """Whether it has slowed the network down by itself."""
 

@@ -9,7 +9,7 @@ from playwright.async_api import Error
 
 from runner.browser.outcome import StepRecord, StepState
 from runner.browser.trace import Step
-from runner.driver.guard import Silent, first_line
+from runner.driver.guard import Silent, attempt, first_line
 from runner.driver.stage import Crashed, Stage
 from runner.driver.steps import Failed, Missing, pause_after, take
 
@@ -98,6 +98,7 @@ async def play(stage: Stage, taken: Callable[[StepRecord], None]) -> tuple[StepR
 
 async def linger(stage: Stage) -> None:
     """At the end: what is under way may still fail, for at most a second; then the last look. Raises Crashed."""
-    await stage.traffic.answers(LATE_SECONDS)
+    loaded = (attempt(LATE_SECONDS, page.wait_for_load_state("load")) for page in stage.context.pages)
+    await asyncio.gather(stage.traffic.answers(LATE_SECONDS), *loaded)
     await stage.looks.finish()
     stage.check()

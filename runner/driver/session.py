@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import importlib.metadata
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -45,7 +45,7 @@ async def run_session(job: Job, out: Path, conclude: Callable[[Outcome], None] =
     try:
         async with _browser(job) as (browser, device):
             facts = facts_of(browser, job, device, importlib.metadata.version("playwright"))
-            outcome = await _with_browser(job, out, browser, device, waiting)
+            outcome = await carry_out(job, out, browser, device, waiting)
             outcome = replace(outcome, started=started, browser=facts)
             conclude(outcome)
             return outcome
@@ -105,8 +105,16 @@ class _Acting:
             _say(b"step %d%b\n" % (record.index + 1, total))
 
 
-async def _with_browser(job: Job, out: Path, browser: Browser, device: Device,
-                        waiting: asyncio.Future[None]) -> Outcome:
+async def carry_out(job: Job, out: Path, browser: Browser, device: Device,
+                    waiting: Awaitable[None]) -> Outcome:
+    """One session in a browser that runs, on an application that is ``waiting``'s to wait for. The context is left
+    open, unless its recordings need its end.
+    """
+    if job.mode == "race":
+        # Only a race pays for loading it.
+        from runner.driver import race
+
+        return await race.run(job, out, browser, device, waiting, lambda: _say(READY_LINE))
     stage = Stage(browser, job, out, device, pace=_pace_of(job))
     stage.faults = _faults_for(stage)
     acting = _Acting(stage)
@@ -152,4 +160,6 @@ def _faults_for(stage: Stage) -> Faults | None:
     # Only sessions with faults pay for loading it.
     from runner.driver.faults import ApiFaults
 
-    return ApiFaults(stage.job, lambda: stage.step) if ApiFaults.wanted(stage.job) else None
+    if not ApiFaults.wanted(stage.job):
+        return None
+    return ApiFaults(stage.job, lambda: stage.step, delay=stage.pace.delay)

@@ -126,6 +126,7 @@ class Stage:
         if response is not None and response.status >= 400:
             self.signals.add("navigation_error", f"the first page answered HTTP {response.status}", url=response.url,
                              status=response.status, own="injected" if self._injected(response.request) else "")
+        await self.pace.settle(self)
         await self.looks.look()
         await self.looks.layout()
 
@@ -198,7 +199,7 @@ class Stage:
         self._lost = True
 
     def _reported(self, words: Any) -> None:
-        if isinstance(words, list) and len(words) <= 4 and all(isinstance(word, str) for word in words):
+        if isinstance(words, list) and len(words) <= 8 and all(isinstance(word, str) for word in words):
             self.detectors.reported(words)
 
     def _injected(self, request: Request) -> bool:
