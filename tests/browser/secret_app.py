@@ -11,8 +11,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 SECRETS = {
     "cookie": "cookie-value-10", "bearer": "bearer-value-11-abcdef", "query": "query-value-12", "json": "json-value-13",
-    "answer": "answer-value-14", "multipart": "multi-value-15", "hidden": "hidden-value-16", "storage": "store-value-17",
-    "redirect": "redir-value-18", "typed": "typed-Value-19", "socket": "socket-value-20", "card": "4111111111111111"}
+    "answer": "answer-value-14", "multipart": "multi-value-15", "hidden": "hidden-value-16",
+    "storage": "store-value-17", "redirect": "redir-value-18", "typed": "typed-Value-19", "socket": "socket-value-20",
+    "card": "4111111111111111"}
 
 PAGE = """<!doctype html><title>Sign in</title><meta name="csrf-token" content="hidden-value-16">
 <link rel="icon" href="data:,"><form method="post" action="/login"><input id="user" name="user">
