@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from runner.errors import printable
 from runner.evidence.result import Result
+from runner.reports.session_text import session_lines
 from runner.reports.words import counted, headline
 
 _SHOWN = 5
@@ -11,16 +12,16 @@ _SHOWN = 5
 
 def render_text(result: Result, directory: str) -> str:
     """Verdict first, then why, then where the evidence is."""
-    lines = [f"{headline(result)}: {counted(result)}",
-             f"command      {result.command}",
-             f"backend      {result.backend} (recorded: {result.recorded_backend})",
-             f"fingerprint  {_fingerprint(result)}"]
+    lines = [f"{headline(result)}: {counted(result)}"]
+    lines += _command(result) if result.session is None else session_lines(result, result.session)
+    if result.payload:
+        lines.append(f"fingerprint  {_fingerprint(result)}")
     if result.image is not None:
         lines.append(f"image        {result.image.used_id} ({result.image.name or 'unnamed'})")
     lines.append(f"policy       {result.policy.name} {result.policy.sha256[:12]}, {result.engine['boundary']}")
     if result.engine.get("differences"):
         lines.append(f"engine       {_engine(result)}")
-    if result.verdict != "reproduced":
+    if result.verdict != "reproduced" and not (result.session and result.session.failures):
         lines += [f"why          {printable(reason)}" for reason in result.reasons if reason != counted(result)]
     lines += [f"warning      {printable(note)}" for note in result.warnings]
     lines += [f"mode         {row.path}: {row.detail}" for row in result.mode_drift[:_SHOWN]]
@@ -28,6 +29,10 @@ def render_text(result: Result, directory: str) -> str:
     lines += _changes(result)
     lines.append(f"evidence     {printable(directory)}")
     return "\n".join(lines)
+
+
+def _command(result: Result) -> list[str]:
+    return [f"command      {result.command}", f"backend      {result.backend} (recorded: {result.recorded_backend})"]
 
 
 def _engine(result: Result) -> str:
@@ -40,12 +45,13 @@ def _engine(result: Result) -> str:
 def _fingerprint(result: Result) -> str:
     digest = result.payload_fingerprint.exact[:12]
     said = {"exact": "exact: contents, modes and times", "content": "content: paths and contents",
-            "unavailable": "not recorded, only counts compared"}[result.fingerprint_mode]
+            "unavailable": "not recorded, only counts compared" if result.session is None else "not recorded",
+            "changed": "another payload than the recorded one"}[result.fingerprint_mode]
     return f"{digest}, {said}"
 
 
 def _changes(result: Result) -> list[str]:
-    if not result.samples or not result.samples[0].changes:
+    if result.session is not None or not result.samples or not result.samples[0].changes:
         return []
     sample = result.samples[0]
     shown = [f"{change.kind} {change.path}" for change in sample.changes[:_SHOWN]]

@@ -10,8 +10,9 @@ import shlex
 
 from runner.errors import printable
 from runner.evidence.result import Result, Sample
+from runner.evidence.session_record import SessionRecord
 
-_HEADLINES = {"reproduced": "REPRODUCED", "not_reproduced": "NOT REPRODUCED"}
+_HEADLINES = {"reproduced": "REPRODUCED", "not_reproduced": "NOT REPRODUCED", "recorded": "RECORDED"}
 _MARK = "[… {} bytes before this are left out]\n"
 
 
@@ -21,8 +22,25 @@ def headline(result: Result) -> str:
 
 
 def counted(result: Result) -> str:
-    """How many of the requested runs matched."""
-    return f"{result.passes} of {result.runs} runs matched"
+    """How many of the requested runs matched; of a browser session, how many of its failures were seen."""
+    if result.session is None:
+        return f"{result.passes} of {result.runs} runs matched"
+    return _counted_failures(result, result.session)
+
+
+def _counted_failures(result: Result, session: SessionRecord) -> str:
+    recorded = [failure for failure in session.failures if failure.state != "new"]
+    if result.verdict == "recorded":
+        return f"{len(recorded)} {'failure' if len(recorded) == 1 else 'failures'} found"
+    if not recorded:
+        return f"{result.passes} of {result.runs} runs matched"
+    seen = sum(failure.state == "reproduced" for failure in recorded)
+    partly = "partly, " if 0 < seen < len(recorded) else ""
+    return f"{partly}{seen} of {len(recorded)} recorded failures in {_runs(result.runs)}"
+
+
+def _runs(count: int) -> str:
+    return "1 run" if count == 1 else f"every one of {count} runs"
 
 
 def reasons(result: Result) -> tuple[str, ...]:

@@ -170,7 +170,7 @@ def _session(settled: SettledSession, found: SessionFindings) -> SessionRecord:
     uncontrolled = {source for run in found.judged if run.session for source in run.session.uncontrolled}
     return SessionRecord(
         mode=job.mode, url=printable(job.url), persona=_persona(settled), seed=job.seed if _seeded(settled) else None,
-        pace=job.pace, steps=len(job.trace), target_command=settled.target.display if settled.target else None,
+        pace=job.pace, steps=len(job.trace), target_command=printable(settled.target.display) if settled.target else None,
         ready=ready_text(job.ready), browser=_browser(found.browser),
         driver_image=image_record(_driver_pin(settled), found.driver_image),
         driver_policy=policy_record(settled.driver_policy), failures=found.failures,
