@@ -39,8 +39,12 @@ class Device:
 
 async def launch(playwright: Playwright, job: Job) -> Browser:
     """Start the job's browser. Raises NotLaunched."""
+    return await start(getattr(playwright, job.browser), job)
+
+
+async def start(kind: BrowserType, job: Job) -> Browser:
+    """Start a browser of this kind as the job wants it. Raises NotLaunched."""
     path = executable(job.browser)
-    kind: BrowserType = getattr(playwright, job.browser)
     options: dict[str, Any] = {"chromium_sandbox": job.sandbox} if job.browser == "chromium" else {}
     try:
         return await within(_START, kind.launch(executable_path=path, timeout=_START * 1000, **options))
