@@ -24,7 +24,9 @@ from runner.driver.shots import Shots, save_dom
 from runner.driver.signals import SignalLog
 from runner.driver.traffic import Traffic
 
-_OPEN, _FIRST_NAVIGATION, _CLOSE = 30.0, 15.0, 60.0
+_OPEN, _FIRST_NAVIGATION, _CLOSE, _BRIEF = 30.0, 15.0, 60.0, 5.0
+DOWN, UP = 50 * 1024, 20 * 1024
+"""Bytes a second of a slow network, as in LOKI."""
 
 
 class Unreachable(Exception):
@@ -72,6 +74,7 @@ class Stage:
         self._event = f"e{secrets.token_hex(8)}"
         self._name = f"n{secrets.token_hex(8)}"
         self._lost = False
+        self._latency_ms: int | None = None
         self._video: Path | None = None
 
     def clock_ms(self) -> float:
@@ -139,10 +142,25 @@ class Stage:
             return first_line(error)
         return ""
 
+    async def throttle(self, latency_ms: int) -> None:
+        """Slow the page's network down from here on. Raises Error, Silent."""
+        self._latency_ms = latency_ms
+        await within(_BRIEF, self._condition(offline=False))
+
+    async def _condition(self, *, offline: bool) -> None:
+        if self._latency_ms is None or self.job.browser != "chromium":
+            return
+        session = await self.devtools()
+        await session.send("Network.enable")
+        await session.send("Network.emulateNetworkConditions", {
+            "offline": offline, "latency": self._latency_ms, "downloadThroughput": DOWN, "uploadThroughput": UP})
+
     async def set_offline(self, offline: bool) -> None:
         """Cut the network off or restore it, and let every document know as a browser would. Raises Error, Silent."""
-        await within(5, self.context.set_offline(offline))
-        await within(5, self.context.add_init_script(inpage.online_script(self._event, not offline, quiet=True)))
+        await within(_BRIEF, self.context.set_offline(offline))
+        # Chromium takes the conditions of the session that slowed it down, and those alone, for what they are.
+        await within(_BRIEF, self._condition(offline=offline))
+        await within(_BRIEF, self.context.add_init_script(inpage.online_script(self._event, not offline, quiet=True)))
         script = inpage.online_script(self._event, not offline, quiet=False)
         frames = [frame for page in self.context.pages for frame in page.frames][:100]
         await asyncio.gather(*(attempt(1, frame.evaluate(script)) for frame in frames))
