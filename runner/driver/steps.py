@@ -31,7 +31,6 @@ PATIENCE = 1.5
 """Seconds that a step waits for its element."""
 AFTER_CLICKS, AFTER_OTHERS = 50, 150
 """Milliseconds after a step, as in LOKI's replays."""
-_DOWN, _UP = 50 * 1024, 20 * 1024
 _GRACE = 1.0
 
 
@@ -79,7 +78,8 @@ async def _around(stage: Stage, step: Step) -> str:
         case Offline():
             await stage.set_offline(step.value)
         case Throttle():
-            await _throttle(stage, step.latency_ms)
+            if not await stage.pace.slow_down(stage, step.latency_ms):
+                await stage.throttle(step.latency_ms)
         case StateFaultStep():
             return await _state_fault(stage, step)
         case CookieEviction():
@@ -140,15 +140,6 @@ async def _why_not(stage: Stage, selector: str) -> str:
     except Error as error:
         stage.check()
         return f"cannot be looked for: {first_line(error)}"
-
-
-async def _throttle(stage: Stage, latency_ms: int) -> None:
-    if await stage.pace.slow_down(stage, latency_ms) or stage.job.browser != "chromium":
-        return
-    session = await within(PATIENCE, stage.devtools())
-    await within(PATIENCE, session.send("Network.enable"))
-    await within(PATIENCE, session.send("Network.emulateNetworkConditions", {
-        "offline": False, "latency": latency_ms, "downloadThroughput": _DOWN, "uploadThroughput": _UP}))
 
 
 async def _state_fault(stage: Stage, step: StateFaultStep) -> str:
