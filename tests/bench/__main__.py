@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from tests.bench.browser import browser
 from tests.bench.bundle import bundle
 from tests.bench.exports import exports
 from tests.bench.listing import listing
@@ -27,7 +28,7 @@ def startup(_: Path) -> Iterator[Ratio]:
 
 BENCHMARKS: dict[str, Callable[[Path], Iterator[Ratio]]] = {
     "startup": startup, "listing": listing, "tree": tree, "payload": payload_cost, "bundle": bundle,
-    "overhead": overhead, "flood": flood, "export": exports}
+    "overhead": overhead, "flood": flood, "export": exports, "browser": browser}
 
 
 def main(names: list[str]) -> int:
