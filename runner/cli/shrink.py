@@ -12,6 +12,7 @@ import click
 
 from runner.cli.completing import policies, runs
 from runner.cli.outcome import ending, leave, tell
+from runner.cli.page import page_writer
 from runner.cli.session_replay import SessionChoice, plan_text, settle_replay
 from runner.cli.sessions import application_options, take_application
 from runner.cli.shrinking import ShrinkProgress, document_of, exit_code_of, text_of
@@ -73,8 +74,12 @@ def command(run_dir: str, yes: bool, identity: str | None, jobs: int, times: int
             if not as_json:
                 click.echo(plan_text(settled))
             raise UsageError("nothing was run: this session is not trusted yet", hint="add --yes to run the plan")
-        with ShrinkProgress(quiet=quiet) as progress:
-            done = _shrink(settled, failures, progress, jobs=jobs, runs=times, out=out)
+        with page_writer() as write_page:
+            with ShrinkProgress(quiet=quiet) as progress:
+                done = _shrink(settled, failures, progress, jobs=jobs, runs=times, out=out)
+            for each in done:
+                if each.directory is not None:
+                    write_page(each.directory)
         if as_json:
             tell(json.dumps(document_of(settled.incident, done), sort_keys=True))
         else:

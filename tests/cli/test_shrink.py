@@ -49,12 +49,18 @@ def shrink(place, monkeypatch):
     def prepared(*_):
         yield SimpleNamespace(terms=lambda: TERMS)
 
+    @contextmanager
+    def pages():
+        with (place / "pages").open("a") as file:
+            yield lambda directory: file.write(f"{directory}\n")
+
     def run(player, *words, shown=True):
         monkeypatch.setattr(room, "open_pair_backend", lambda: None)
         monkeypatch.setattr(room, "prepared", prepared)
         monkeypatch.setattr(room, "SandboxPlayer", lambda _: player)
         monkeypatch.setattr(room, "keeper", lambda _, runs, out, several: lambda failure, __: Kept(
             Path(out or "store") / failure.identity.id, shown))
+        monkeypatch.setattr(room, "page_writer", pages)
         return CliRunner().invoke(command, [str(CRASH), "--payload", "app", "--target-command", "python3 app.py",
                                             *words])
     return run
@@ -74,7 +80,7 @@ def test_two_failures_end_at_one_step_each(shrink):
     assert found["failures"][0]["directory"].endswith(TYPE_ERROR)
 
 
-def test_in_words_and_with_progress(shrink):
+def test_in_words_and_with_progress(shrink, place):
     done = shrink(Shop(), "--yes", "--identity", "reading 'items'", "--out", "short")
     assert done.exit_code == 0
     assert done.stdout.splitlines() == [
@@ -83,6 +89,7 @@ def test_in_words_and_with_progress(shrink):
         f"  {len(done.stderr.splitlines())} candidates, 0 of them known before"]
     assert done.stderr.splitlines()[0].startswith(f"{TYPE_ERROR} candidate 1: 8 steps, 40 actions: shows (at ")
     assert done.stderr.endswith("; 1 step, 2 actions left\n")
+    assert (place / "pages").read_text() == f"short/{TYPE_ERROR}\n"
 
 
 @pytest.mark.parametrize("jobs", ["2", "4"])
