@@ -9,9 +9,10 @@ from playwright.async_api import Error
 
 from runner.browser.outcome import StepRecord, StepState
 from runner.browser.trace import Step
+from runner.driver.elements import Failed, Missing
 from runner.driver.guard import Silent, attempt, first_line
 from runner.driver.stage import Crashed, Stage
-from runner.driver.steps import Failed, Missing, pause_after, take
+from runner.driver.steps import pause_after, take
 
 LATE_SECONDS = 1.0
 """How long the answers to requests that are still under way are waited for at the end."""

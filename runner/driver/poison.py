@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 from runner.browser.faults import StateFault
 from runner.driver import inpage, poison_scripts
+from runner.driver.elements import Failed
 from runner.driver.guard import attempt, within
 from runner.driver.poison_plan import MAX_KEYS, Snapshot, plan
-from runner.driver.steps import Failed
 
 if TYPE_CHECKING:
     from runner.driver.stage import Stage

@@ -9,11 +9,11 @@ from small_server import HTML, Reply, serving
 from runner.browser.faults import StateFault
 from runner.browser.job import Job
 from runner.driver import poison
+from runner.driver.elements import Failed
 from runner.driver.launch import device_of
 from runner.driver.pace import pace_of
 from runner.driver.poison_scripts import QUOTA_WORDS
 from runner.driver.stage import Stage
-from runner.driver.steps import Failed
 
 HOUR = 3_600_000
 DRIFT = StateFault("clock_drift", "clock", "Date.now", offset_ms=HOUR)
