@@ -145,3 +145,15 @@ def test_a_labelled_case_gets_its_verdict(mode: Mode, tmp_path):
 def test_every_case_was_found():
     assert len(modes()) == sum(1 for _ in modes()) >= 17
     assert {mode.case for mode in modes()} == {path.name for path in CASES.iterdir() if path.is_dir()}
+
+
+@pytest.mark.parametrize("extra", sorted((LOKI / "extra").glob("*.json")), ids=lambda path: path.stem)
+def test_sessions_of_other_personas_replay_with_the_effect_of_each_step(extra, tmp_path, shop):
+    run_dir = tmp_path / "run"
+    run_dir.mkdir()
+    shutil.copy(extra, run_dir / "incident.json")
+    buggy = replay(run_dir, shop, BUGGY)
+    assert buggy.code == 0, buggy
+    fixed = replay(run_dir, shop, FIXED)
+    assert fixed.code == 1, fixed
+    assert set(steps_of(fixed.json)) == {"done"}
