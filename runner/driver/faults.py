@@ -75,6 +75,10 @@ class ApiFaults:
         """Recorded faults whose request was not seen."""
         return (*self._targets.waiting, *self._evictions)
 
+    def unreached(self) -> tuple[str, ...]:
+        """A line for each recorded fault whose request was not seen."""
+        return tuple(f"fault not reached: {fault.fault_type} for {_which(fault)}" for fault in self.unfired)
+
     def owns(self, request: Request) -> bool:
         """Whether the status that this very request was answered with is ours and not the application's."""
         return request in self._owned
@@ -120,6 +124,11 @@ class ApiFaults:
         if real is None or real.status != recorded.status:
             self._owned.add(request)
         await answers.answer(route, recorded, (REPRO_HEADER, REPRO_VALUE), real)
+
+
+def _which(fault: ApiFault) -> str:
+    number = f"request {fault.occurrence} of " if fault.occurrence else ""
+    return f"{number}{fault.method[:20]} {fault.url[:500]}"
 
 
 def _improvised(job: Job) -> bool:

@@ -55,5 +55,8 @@ class Faults(Protocol):
     def owns(self, request: Request) -> bool:
         """Whether we made up the answer of this very request; a header alone could be forged by the application."""
 
+    def unreached(self) -> tuple[str, ...]:
+        """A line for each recorded fault whose request did not come."""
+
     def evicted(self, count: int) -> None:
         """A step has cleared all ``count`` cookies."""

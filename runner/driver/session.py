@@ -116,7 +116,10 @@ async def carry_out(job: Job, out: Path, browser: Browser, device: Device,
 
         return await race.run(job, out, browser, device, waiting, lambda: _say(READY_LINE))
     stage = Stage(browser, job, out, device, pace=_pace_of(job))
-    stage.faults = _faults_for(stage)
+    try:
+        stage.faults = _faults_for(stage)
+    except ValueError as error:
+        return Outcome("refused", str(error))
     acting = _Acting(stage)
     try:
         await stage.open()
@@ -139,7 +142,8 @@ async def _concluded(stage: Stage, acting: _Acting, state: State, detail: str) -
     files = await stage.close()
     return Outcome(
         state, detail[:2000], duration_ms=round(duration, 1), trace=acting.trace(), steps=tuple(acting.records),
-        actions=acting.actions(), signals=stage.signals.signals(), dropped=stage.signals.dropped(),
+        actions=(*acting.actions(), *(stage.faults.unreached() if stage.faults is not None else ())),
+        signals=stage.signals.signals(), dropped=stage.signals.dropped(),
         api_faults=stage.faults.fired if stage.faults is not None else (), state_faults=tuple(stage.applied),
         uncontrolled=tuple(sorted({*stage.detectors.uncontrolled, *stage.pace.uncontrolled})), files=files)
 

@@ -199,6 +199,7 @@ def test_two_faults_on_one_url_hit_their_own_requests_and_methods(browser, app):
                    [("/api/data",), ("/api/data", "POST", {}), ("/api/data",), ("/api/data", "POST", {})])
     assert [answer["status"] for answer in session.answers] == [200, 504, 500, 200]
     assert session.faults.unfired == (faults[2],)
+    assert session.faults.unreached() == (f"fault not reached: status_code for request 9 of GET {app.url}/api/data",)
 
 
 def test_a_mutated_answer_of_a_failing_application_is_its_own_failure(browser, app):
@@ -276,3 +277,10 @@ def test_without_faults_nothing_is_wanted(app):
     assert not ApiFaults.wanted(Job("play", app.url))
     assert not ApiFaults.wanted(Job("chaos", app.url, chaos=Chaos(state_chaos=True)))
     assert ApiFaults.wanted(Job("chaos", app.url, chaos=Chaos(auth_chaos=True)))
+
+
+def test_a_fault_that_cannot_be_answered_is_refused(app):
+    with pytest.raises(ValueError, match="status 99"):
+        ApiFaults(Job("play", app.url, api_faults=(ApiFault("status_code", "GET", app.url, status=99),)), lambda: 0)
+    with pytest.raises(ValueError):
+        ApiFaults(Job("play", app.url, api_faults=(ApiFault("status_code", "GET", app.url, body="!"),)), lambda: 0)

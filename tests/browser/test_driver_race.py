@@ -5,17 +5,13 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import socket
 import statistics
-import subprocess
-import sys
 import time
-from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
+from applications import application
 from chromium import chromium
 from sessions import dead, job_for, session
 from small_server import HTML, Reply, serving
@@ -24,7 +20,6 @@ from runner.browser.job import Race, Ready
 from runner.driver.launch import device_of
 from runner.driver.race import run
 
-DATA = Path(__file__).resolve().parents[1] / "data"
 RACES = 5
 BUY = b"""<!doctype html><link rel=icon href=data:,><p class=status>ready</p><button id=buy>Buy</button><script>
 fetch('/hello', {method: 'POST'});
@@ -51,26 +46,6 @@ def shop():
                   "/hello": Reply(b"{}"), "/done": Reply(b"<!doctype html><p role=alert>sent", HTML),
                   "/none": Reply(b"<!doctype html><button hidden>x</button>", HTML)}) as app:
         yield app
-
-
-@contextmanager
-def application(folder: str, ready: str, *options: str):
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    process = subprocess.Popen([sys.executable, str(DATA / folder / "app.py"), "--port", str(port), *options])
-    url, deadline = f"http://127.0.0.1:{port}", time.monotonic() + 30
-    try:
-        while True:
-            try:
-                urlopen(url + ready, timeout=5).close()
-                break
-            except OSError:
-                assert time.monotonic() < deadline
-                time.sleep(0.05)
-        yield url
-    finally:
-        process.terminate()
-        process.wait()
 
 
 def race(browser, url, tmp_path, lanes=3, selector=None, **changes):
