@@ -8,7 +8,7 @@ import html5lib
 
 _TAGS = """
     html head meta title style body a header div p span code svg circle path rect h1 h2 h3 dl dt dd nav ul li main
-    section table caption thead tbody tr th td details summary pre mark footer strong
+    section table caption thead tbody tr th td details summary pre mark footer strong ol img video
 """
 TAGS = frozenset(_TAGS.split())
 ATTRIBUTES = {
@@ -18,13 +18,16 @@ ATTRIBUTES = {
     "div": {"class", "role", "aria-label", "tabindex"}, "pre": {"class", "role", "aria-label", "tabindex"},
     "span": {"class", "aria-hidden"}, "th": {"scope", "class"},
     "svg": {"class", "viewBox", "aria-hidden", "focusable", "preserveAspectRatio"},
+    "li": {"id", "class"}, "tr": {"id"}, "img": {"class", "alt", "src"},
+    "video": {"controls", "preload", "aria-label", "src"},
     "circle": {"cx", "cy", "r"}, "path": {"d"}, "rect": {"class", "width", "height"},
 }
-"""Per tag; the others may have a class. No tag has ``style``, ``src`` or an event handler."""
+"""Per tag; the others may have a class. No tag has ``style`` or an event handler, and ``src`` holds what it shows."""
 
 _CLASSES = """
     skip top wrap eyebrow dot verdict mark lead command prompt strip body reasons warnings scroll facts note plain runs
     n memory bar all badge good bad flag which gap kind added modified removed mode other policy shell
+    warn none verdicts timeline failing step fault shot recorded
     reproduced not-reproduced no-verdict b d e h i s u v
 """
 COLOURS = {*(f"f{number}" for number in range(16)), *(f"g{number}" for number in range(8))}
@@ -61,6 +64,8 @@ def _of_attribute(tag: str, name: str, value: str) -> list[str]:
         found.append(f"{tag} class={value}")
     if name == "href" and not re.fullmatch(r"#[a-z]+(-[0-9]+)?", value):
         found.append(f"{tag} href={value}")
+    if name == "src" and not re.fullmatch(r"data:(image/png|video/webm);base64,[A-Za-z0-9+/]+={0,2}", value):
+        found.append(f"{tag} src={value[:80]}")
     if name in ("id", "aria-labelledby") and not re.fullmatch(r"[a-z]+(-[0-9]+)?", value):
         found.append(f"{tag} {name}={value}")
     if tag == "meta" and name == "http-equiv" and value != "Content-Security-Policy":

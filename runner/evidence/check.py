@@ -19,8 +19,8 @@ from pydantic import ValidationError
 from runner.errors import EvidenceAltered, ReportError, UsageError, printable
 from runner.evidence.events import Event, EventKind, canonical, read_events
 from runner.evidence.parts import FingerprintRecord, PolicyRecord, StreamRecord
-from runner.evidence.result import SCHEMA, Result, Sample
-from runner.evidence.session_record import SessionRecord, TargetRecord
+from runner.evidence.result import SCHEMA, ArtifactRecord, Result, Sample
+from runner.evidence.session_record import FileRecord, SessionRecord, TargetRecord
 from runner.payload.fingerprint import Manifest
 
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -42,6 +42,15 @@ class Evidence:
     def output(self, sample: Sample, stream: StreamName) -> bytes:
         """What is kept of a run's stream, proved again as it is read. Raises EvidenceAltered."""
         return _kept(self.directory, sample.stdout if stream == "stdout" else sample.stderr)
+
+    def target_output(self, target: TargetRecord, stream: StreamName) -> bytes:
+        """The same of the application under test in a browser session. Raises EvidenceAltered."""
+        return _kept(self.directory, target.stdout if stream == "stdout" else target.stderr)
+
+    def file(self, record: FileRecord | ArtifactRecord) -> bytes:
+        """A named file of a browser session or an artifact, proved again as it is read. Raises EvidenceAltered."""
+        name = record.name if isinstance(record, FileRecord) else record.file
+        return _check_digest(self.directory, name, record.sha256, record.bytes)
 
     def manifest(self) -> Manifest:
         """The sealed payload's entries, proved again as they are read. Raises EvidenceAltered."""

@@ -21,7 +21,7 @@ from runner.reports.script import render_script
 
 FRAGMENTS = ('"""', "'''", "\n", "\r", "\\", "\\N{DASH}", "\\u0027", "{{ 7 * 7 }}", "{", "}", "%s", "#", "\x00",
              "\ud800", "\udfff", "\u2028", "\u2029", "\x85", "\x1b[31m", "\N{RIGHT-TO-LEFT OVERRIDE}",
-             "'); import os  # ", '"); exit()  # ', 'json.loads("{}")', "__import__('os')", "\t", "\x0c", "\ufeff", "é", "🔥")
+             "'); import os  # ", '"); exit()  # ', 'json.loads("{}")', "__import__('os')", "\t", "\x0c", "é", "🔥")
 hostile = st.lists(st.one_of(st.sampled_from(FRAGMENTS), st.text(st.characters())), max_size=8).map("".join)
 
 

@@ -18,6 +18,8 @@ from runner.reports.html.facts import (
     sandbox_of,
 )
 from runner.reports.html.runs import Listed, Output, Row, artifacts_of, changes_of, outputs_of, rows_of
+from runner.reports.html.session.read import session_of
+from runner.reports.html.session.view import SessionView
 from runner.reports.html.words import count, seconds, size
 from runner.reports.words import headline, replay_command
 
@@ -59,6 +61,7 @@ class Page:
     started: str
     report_sha256: str
     bundle_sha256: str
+    session: SessionView | None
 
 
 def page_of(evidence: Evidence) -> Page:
@@ -80,11 +83,14 @@ def page_of(evidence: Evidence) -> Page:
         events=len(evidence.events), head=result.events.head if result.events else "",
         replay=replay_command(result), needs_values=bool(result.environment_names), run_id=result.run_id,
         tool=" ".join(result.tool.values()), started=result.started, report_sha256=result.report_sha256,
-        bundle_sha256=result.bundle_sha256 or "")
+        bundle_sha256=result.bundle_sha256 or "", session=session_of(evidence))
 
 
 def _lead(result: Result) -> str:
     asked = count(result.runs, "run")
+    if result.verdict == "recorded":
+        found = len(result.session.failures) if result.session is not None else 0
+        return f"The session came to its end; it showed {count(found, 'failure')}."
     if result.verdict == "reproduced":
         return f"{'The one run' if result.runs == 1 else f'All {asked}'} failed the way the report claims."
     if result.verdict == "not_reproduced":
