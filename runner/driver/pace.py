@@ -40,14 +40,14 @@ class RecordedPace:
     async def attach(self, _: Stage) -> None:
         """Nothing to prepare."""
 
-    async def settle(self, stage: Stage) -> None:
+    async def settle(self, _: Stage) -> None:
         """Nothing to wait for: the recorded delays are the pace."""
 
     async def pause(self, _: Stage, ms: float) -> None:
         """``ms`` milliseconds of real time."""
         await asyncio.sleep(ms / 1000)
 
-    async def slow_down(self, stage: Stage, latency_ms: float) -> bool:
+    async def slow_down(self, _: Stage, latency_ms: float) -> bool:  # noqa: ARG002 (the other pace's, that does)
         """Whether this pace has a slow network of its own. It has not: the browser's is to be used."""
         return False
 
@@ -125,7 +125,7 @@ class SteppedPace:
         except Error:  # the page navigated, closed or crashed meanwhile; the log of signals has it
             return
 
-    async def slow_down(self, stage: Stage, latency_ms: float) -> bool:
+    async def slow_down(self, _: Stage, latency_ms: float) -> bool:
         """From here on a request starts ``latency_ms`` of the page's clock after it was made."""
         self._gate.latency_ms = latency_ms
         return True

@@ -16,7 +16,7 @@ from playwright.async_api import BrowserContext, Error, Request, Response, Route
 MAX_CALLS = 25
 """Calls of scripts (fetch, XMLHttpRequest) let through at one boundary; a page that calls without end waits."""
 STUCK_SECONDS = 10.0
-SHUT_SECONDS = 3.0
+SHUT_SECONDS = 5.0
 CALLS = frozenset({"fetch", "xhr"})
 FREE = frozenset({"eventsource", "ping", "websocket", "media"})
 """Kinds of requests that end when they like; nobody waits for them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-import time
+from threading import Event
 
 from serving import Handler, serve
 
@@ -16,7 +16,8 @@ const add = text => { const button = document.createElement("button"); button.id
 document.getElementById("go").onclick = () => add(value);
 %s</script></body></html>"""
 SOURCES = {
-    "random": "value = Math.random(); add(crypto.randomUUID()); add(crypto.getRandomValues(new Uint32Array(1))[0]);",
+    "random": """value = Math.random(); add(crypto.randomUUID());
+      add(crypto.getRandomValues(new Uint32Array(1))[0]);""",
     "clock": """document.getElementById("go").onclick = event =>
       add(Date.now() + "-" + performance.now() + "-" + event.timeStamp + "-" + new Intl.DateTimeFormat("en", {
         dateStyle: "short", timeStyle: "long"}).format());""",
@@ -26,7 +27,7 @@ SOURCES = {
       box.style.transition = "opacity 90ms"; box.ontransitionend = () => { value += 1; add("end" + value); };
       setInterval(() => { box.style.opacity = box.style.opacity === "0.5" ? "1" : "0.5"; }, 200);""",
     "animation": """const style = document.createElement("style"); document.head.append(style);
-      style.textContent = "@keyframes k { to { opacity: 0.5 } } p { animation: k 13ms infinite alternate }";
+      style.textContent = "@keyframes k { to { opacity: 0.5 } } p { animation: k 13ms infinite }";
       const box = document.createElement("p"); box.textContent = "box"; document.body.append(box);
       box.onanimationiteration = () => { value += 1; };""",
     "iframe": """const frame = document.createElement("iframe"); frame.src = "/inner"; document.body.append(frame);
@@ -39,7 +40,7 @@ SOURCES = {
         opening.result.createObjectStore("s", {autoIncrement: true});
       document.getElementById("go").onclick = () => { const store = opening.result.transaction("s", "readwrite")
         .objectStore("s"); store.add(1).onsuccess = event => add(event.target.result); };""",
-    "events": """new EventSource("/events").onmessage = event => { value = event.data; };""",
+    "events": """new EventSource("/stream").onmessage = event => { value = event.data; };""",
     "worker": """const worker = new Worker(URL.createObjectURL(new Blob(["setInterval(() => postMessage(1), 9)"])));
       worker.onmessage = () => { value += 1; };""",
     "tasks": """const channel = new MessageChannel(); channel.port1.onmessage = () => { value += 1;
@@ -59,10 +60,10 @@ class Sources(Handler):
             self.answer(200, PAGE % (name, SOURCES[name].replace("%%", "%")), "text/html")
         elif name == "inner":
             self.answer(200, INNER, "text/html")
-        elif name == "events":
+        elif name == "stream":
             self.stream()
         else:
-            time.sleep(random.uniform(0, 0.03) if "again" not in name else 0)
+            Event().wait(random.uniform(0, 0.03) if "again" not in name else 0)
             self.answer(200, "", "text/plain")
 
     def stream(self) -> None:
@@ -77,7 +78,7 @@ class Sources(Handler):
                 self.wfile.write(b"data: %d\n\n" % count)
             except OSError:
                 return
-            time.sleep(random.uniform(0.05, 0.3))
+            Event().wait(random.uniform(0.05, 0.3))
 
 
 if __name__ == "__main__":
