@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -92,7 +93,8 @@ class Scrubber:
         if self._learning:
             plain = scheme[2] if scheme else value
             basic = decoded_basic(plain) if scheme and scheme[1].lower().startswith("basic") else None
-            self.learn(plain, unquote_plus(plain), *((basic[1], ":".join(basic)) if basic else ()))
+            told = dict.fromkeys((plain, unquote_plus(plain), html.unescape(plain), json_text.decoded(plain)))
+            self.learn(*told, *((basic[1], ":".join(basic)) if basic else ()))
         return f"{scheme[1]}{REDACTED}" if scheme else REDACTED
 
     def cookie(self, name: str, value: str) -> str:
