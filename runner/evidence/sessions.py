@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from runner.errors import ExitCode, UsageError, printable
 from runner.evidence.verdict import Verdict, VerdictKind
 from runner.incidents.identity import Identity, fits
 from runner.incidents.model import Incident
-from runner.oracles.events import SessionJudgement
+from runner.oracles.events import SessionJudgement, deciding
 
 RowState = Literal["reproduced", "not_reproduced", "partly", "unknown"]
 """``reproduced``: seen in every run. ``not_reproduced``: in none. ``partly``: in some. ``unknown``: in none, but not
@@ -22,12 +22,16 @@ _MOST_NEW = 10
 
 @dataclass(frozen=True, slots=True)
 class IdentityRow:
-    """One recorded failure over all sessions: seen in ``seen`` of ``runs``."""
+    """One recorded failure over all sessions: seen in ``seen`` of ``runs``.
+
+    ``decides``: the verdict rests on it. Beside a grave failure others do not decide, because they may be on purpose.
+    """
 
     identity: Identity
     state: RowState
     seen: int
     runs: int
+    decides: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +60,18 @@ def check_reproducible(incident: Incident) -> None:
 
 
 def decide_sessions(incident: Incident, judgements: Sequence[SessionJudgement], requested: int) -> SessionsVerdict:
-    """One verdict over all sessions. Reproduced, when one recorded failure at least was seen in every one of them.
+    """One verdict over all sessions. Reproduced, when one recorded failure at least was seen in every one of them: a
+    grave one (:func:`runner.incidents.identity.is_grave`), if there is any in the recording.
 
     A session that diverged, whose browser crashed or whose precondition was not met decides nothing, unless it showed
-    every recorded failure before; with one of these among the sessions, what was not seen is not said to be gone.
+    every failure that decides before; with one of these among the sessions, what was not seen is not said to be gone.
     Raises UsageError for an incident without failures.
     """
     check_reproducible(incident)
     recorded = list(dict.fromkeys(failure.identity for failure in incident.failures))
-    conclusive = all(judgement.conclusive for judgement in judgements) and len(judgements) == requested
-    rows = tuple(_row(identity, judgements, conclusive) for identity in recorded)
+    grave = deciding(recorded)
+    conclusive = len(judgements) == requested and all(judgement.conclusive for judgement in judgements)
+    rows = tuple(replace(_row(identity, judgements, conclusive), decides=identity in grave) for identity in recorded)
     new = _news(judgements)
     return SessionsVerdict(_verdict(rows, new, judgements, requested, conclusive), rows, new)
 
@@ -107,7 +113,7 @@ def _verdict(rows: Sequence[IdentityRow], new: Sequence[NewRow], judgements: Seq
     if not conclusive:
         short = (f"{len(judgements)} of {requested} runs were finished",) if len(judgements) < requested else ()
         return Verdict(VerdictKind.NO_VERDICT, ExitCode.NO_VERDICT, (*short, *_course_reasons(judgements), *rest))
-    if any(row.state == "reproduced" for row in rows):
+    if any(row.state == "reproduced" for row in rows if row.decides):
         return Verdict(VerdictKind.REPRODUCED, ExitCode.OK, (*rest, *_course_reasons(judgements)))
     return Verdict(VerdictKind.NOT_REPRODUCED, ExitCode.NOT_REPRODUCED, (*rest, *_course_reasons(judgements)))
 
@@ -118,9 +124,13 @@ def _row_reasons(rows: Sequence[IdentityRow]) -> tuple[str, ...]:
     if still and len(still) == len(rows):
         what = "every recorded failure" if len(rows) > 1 else "the recorded failure"
         return (f"{what} was seen in {runs} of {runs} runs",)
+    partly = "partly: " if any(row.decides for row in still) else ""
+    return tuple((partly if row.decides else "decides nothing: ") + _told(row) for row in rows)
+
+
+def _told(row: IdentityRow) -> str:
     words = {"reproduced": "still there", "not_reproduced": "gone", "partly": "not in every run", "unknown": "not seen"}
-    head = "partly: " if still else ""
-    return tuple(f"{head}{_key(row.identity)}: {words[row.state]} ({row.seen} of {row.runs} runs)" for row in rows)
+    return f"{_key(row.identity)}: {words[row.state]} ({row.seen} of {row.runs} runs)"
 
 
 def _course_reasons(judgements: Sequence[SessionJudgement]) -> tuple[str, ...]:

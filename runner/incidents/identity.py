@@ -88,6 +88,17 @@ def identity_of(signal: Signal) -> Identity:
     return found
 
 
+def is_grave(identity: Identity) -> bool:
+    """Whether no application means it so: an error that nothing caught, a server error, a race, a blank or frozen page.
+
+    The others may be on purpose (an answer of 401 before a log-in, 422 to nonsense, a line on the console, a dialog),
+    in the repaired application too.
+    """
+    if identity.kind == "http_error":
+        return identity.status is None or identity.status >= 500
+    return identity.kind in ("pageerror", "race", "ui_freeze")
+
+
 def error_identity(message: str, stack: str = "") -> Identity:
     """The name of an error that nothing caught."""
     return Identity("pageerror", normal_message(_without_class(message)), frames_of(stack))

@@ -10,7 +10,7 @@ from runner.browser.outcome import Outcome, StepRecord
 from runner.browser.trace import Click, Fill, Press
 from runner.errors import printable
 from runner.incidents.failures import sort_signals
-from runner.incidents.identity import Identity, fits, race_identity
+from runner.incidents.identity import Identity, fits, is_grave, race_identity
 from runner.incidents.model import Failure, Incident, NoiseCount
 from runner.incidents.noise import session_of
 from runner.incidents.races import Tally, lane_signals, raced, tally
@@ -59,8 +59,15 @@ class SessionJudgement:
 
     @property
     def conclusive(self) -> bool:
-        """Whether what was not seen in this session can be said not to be there, or nothing is missing."""
-        return self.kind == "judged" or (self.kind != "not_run" and bool(self.found) and not self.missing)
+        """Whether this session can say that what it did not show is not there, or showed all that decides."""
+        if self.kind in ("judged", "not_run"):
+            return self.kind == "judged"
+        return not any(identity in self.missing for identity in deciding((*self.found, *self.missing)))
+
+
+def deciding(recorded: Sequence[Identity]) -> tuple[Identity, ...]:
+    """Those of the recorded failures that a verdict rests on: the grave ones, or all, where there is none."""
+    return tuple(identity for identity in recorded if is_grave(identity)) or tuple(recorded)
 
 
 def judge_session(incident: Incident, outcome: Outcome) -> SessionJudgement:

@@ -11,6 +11,8 @@ from runner.browser.outcome import Outcome
 from runner.errors import ExitCode, UsageError
 from runner.evidence.sessions import SessionsVerdict, check_reproducible, decide_sessions
 from runner.evidence.verdict import VerdictKind
+from runner.incidents.identity import Identity
+from runner.incidents.model import Failure, Incident
 from runner.oracles.events import judge_session
 
 CRASH, RACE = sample("loki/crash"), sample("loki/race")
@@ -51,6 +53,31 @@ def test_verdicts(outcomes: tuple[Outcome, ...], kind: str, code: ExitCode, stat
     assert tuple(row.state for row in found.rows) == states
     assert found.verdict.reasons
     assert all(reason.isprintable() for reason in found.verdict.reasons)
+
+
+def noted(*identities: Identity) -> Incident:
+    return replace(CRASH, failures=tuple(Failure(identity) for identity in identities))
+
+
+MILD = Identity("http_error", url="http://127.0.0.1:8801/api/me", status=401)
+GRAVE = CRASH.failures[0].identity
+
+
+@pytest.mark.parametrize(("incident", "outcome", "code", "decides"), [
+    # An answer that is there on purpose does not make a repaired application a broken one.
+    (noted(GRAVE, MILD), played(CRASH, answered(401, "GET", MILD.url)), ExitCode.NOT_REPRODUCED, (True, False)),
+    (noted(GRAVE, MILD), played(CRASH, ERROR), ExitCode.OK, (True, False)),
+    (noted(GRAVE, MILD), played(CRASH, ERROR, state="diverged"), ExitCode.OK, (True, False)),
+    # With nothing graver in the recording it is what there is to reproduce.
+    (noted(MILD), played(CRASH, answered(401, "GET", MILD.url)), ExitCode.OK, (True,)),
+    (noted(MILD), played(CRASH), ExitCode.NOT_REPRODUCED, (True,)),
+])
+def test_what_may_be_on_purpose_decides_only_by_itself(incident: Incident, outcome: Outcome, code: ExitCode,
+                                                       decides: tuple[bool, ...]) -> None:
+    found = decide_sessions(incident, [judge_session(incident, outcome)], 1)
+    assert found.verdict.exit_code is code
+    assert tuple(row.decides for row in found.rows) == decides
+    assert ("decides nothing: http_error" in " ".join(found.verdict.reasons)) is (False in decides)
 
 
 def test_reasons_tell_what_is_still_there_and_what_is_gone() -> None:
