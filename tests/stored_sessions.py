@@ -50,8 +50,8 @@ INCIDENT: dict[str, Any] = {
     "browser": "chromium", "seed": 7, "replay_trace": [
         {"kind": "state_fault", "fault_type": "clock_drift", "target": "Date.now", "details": "moved"}],
     "api_faults": [{"url": "http://127.0.0.1:8801/api/pay", "method": "POST", "fault_type": "status_code",
-                    "status": 503, "body": {"error": "x"}, "original_status": None, "injected_status": 503, "details": {},
-                    "timestamp": 1.0}],
+                    "status": 503, "body": {"error": "x"}, "original_status": None, "injected_status": 503,
+                    "details": {}, "timestamp": 1.0}],
     "state_faults": [{"storage_area": "clock", "key": "Date.now", "target": "Date.now", "fault_type": "clock_drift",
                       "original_value": None, "injected_value": "+7200s", "details": "moved",
                       "details_meta": {"offset_ms": 7200000}, "timestamp": 1.0}]}
