@@ -21,10 +21,13 @@ MOST = {"trace": 20_000, "steps": 20_000, "actions": 40_000, "signals": 2_000, "
 MOST_RESPONSES = 5_000
 """Responses of one lane."""
 MAX_TEXT = 64 << 10
-"""Characters of any text but the body of a fault."""
+MAX_VALUE = 1 << 20
+"""Characters of any text, and of those that are put into a page as they are. Bodies of faults have a limit of their own.
+"""
 MAX_BODY = 8 << 20
 """Bytes of the body of a fault, before base64."""
 
+_VALUES = frozenset({"value", "injected_value", "original_value"})
 _FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
 
 
@@ -69,8 +72,9 @@ def check_body(fault: ApiFault, where: str) -> None:
 
 def _check_texts(value: object, key: str) -> None:
     if isinstance(value, str):
-        if len(value) > MAX_TEXT and key != "body":
-            raise ReportError(f"{key}: has {len(value)} characters, expected at most {MAX_TEXT}")
+        most = MAX_VALUE if key in _VALUES else MAX_TEXT
+        if len(value) > most and key != "body":
+            raise ReportError(f"{key}: has {len(value)} characters, expected at most {most}")
     elif isinstance(value, list):
         for item in value:
             _check_texts(item, key)

@@ -11,6 +11,7 @@ from sessions import lanes, played, sample, thrown
 
 from runner.browser.faults import ApiFault
 from runner.browser.outcome import Outcome, write_outcome
+from runner.browser.trace import Fill
 from runner.errors import NoVerdict
 from runner.incidents.outcomes import MAX_OUTCOME_BYTES, MAX_TEXT, MOST_RESPONSES, parse_outcome
 
@@ -34,6 +35,11 @@ def test_what_was_written_is_what_is_read() -> None:
     assert parse_outcome(write_outcome(GOOD)) == GOOD
     bare = Outcome("not_ready", "nothing answered")
     assert parse_outcome(write_outcome(bare)) == bare
+
+
+def test_long_values_of_steps_are_read() -> None:
+    outcome = replace(GOOD, trace=(Fill("#a", "x" * (1 << 20)), *GOOD.trace[1:]))
+    assert parse_outcome(write_outcome(outcome)) == outcome
 
 
 def test_half_a_character_becomes_the_replacement_character() -> None:
