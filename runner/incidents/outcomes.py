@@ -20,10 +20,8 @@ MOST = {"trace": 20_000, "steps": 20_000, "actions": 40_000, "signals": 2_000, "
 """Items of each list of an outcome."""
 MOST_RESPONSES = 5_000
 """Responses of one lane."""
-MAX_TEXT = 64 << 10
-MAX_VALUE = 1 << 20
-"""Characters of any text, and of those that are put into a page as they are. Bodies of faults have a limit of their own.
-"""
+MAX_TEXT, MAX_VALUE = 64 << 10, 1 << 20
+"""Characters of any text, and of those that are put into a page as they are. A fault's body has a limit of its own."""
 MAX_BODY = 8 << 20
 """Bytes of the body of a fault, before base64."""
 
