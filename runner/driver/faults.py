@@ -34,6 +34,8 @@ CONTEXT_OPTIONS: dict[str, Any] = {"service_workers": "block"}
 """For the context of a session with faults."""
 _ASKING = frozenset({"corrupt_json", "schema_strip"})
 """The application is asked as well, so that it does what it did in the recording."""
+_SPOILING = frozenset({"token_invalidation", "token_corruption"})
+_OWN_ANSWER = _SPOILING | {"delay", "cookie_eviction"}
 _STATUS: dict[ApiFaultType, int] = {"corrupt_json": 200, "schema_strip": 200, "empty_response": 200,
                                     "token_invalidation": 401, "token_corruption": 401, "401_unauthorized": 401,
                                     "403_forbidden": 403}
@@ -118,12 +120,22 @@ class ApiFaults:
             await self._delay(fault.delay_ms)
         recorded = self._answers[id(fault)]
         if recorded is None:
-            await route.fallback()
+            await self._let_application_answer(route, request, fault)
             return
         real = await answers.ask(route) if fault.fault_type in _ASKING else None
         if real is None or real.status != recorded.status:
             self._owned.add(request)
         await answers.answer(route, recorded, (REPRO_HEADER, REPRO_VALUE), real)
+
+    async def _let_application_answer(self, route: Route, request: Request, fault: ApiFault) -> None:
+        """As it likes, or, where a recording has lost what it said to worthless credentials, to such ones again."""
+        if fault.fault_type not in _SPOILING:
+            await route.fallback()
+            return
+        self._owned.add(request)
+        real = await answers.ask(route, odds.spoiled(fault.fault_type, request.headers))
+        made = Answer(real.status, real.body, real.content_type) if real is not None else odds.refusal(401)
+        await answers.answer(route, made, (REPRO_HEADER, REPRO_VALUE), real)
 
 
 def _which(fault: ApiFault) -> str:
@@ -139,7 +151,7 @@ def _recorded(fault: ApiFault) -> Answer | None:
     """The answer in a replay; ``None``: the application's own. A recording that does not say what was answered (a
     mutated body of LOKI's) gets an empty object, as in LOKI's own replay.
     """
-    if fault.fault_type in ("delay", "cookie_eviction") and fault.status is None:
+    if fault.fault_type in _OWN_ANSWER and fault.status is None and fault.body is None:
         return None
     status = fault.status if fault.status is not None else _STATUS.get(fault.fault_type, 500)
     if not 200 <= status <= 599:

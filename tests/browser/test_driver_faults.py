@@ -9,10 +9,12 @@ from dataclasses import replace
 
 import pytest
 from chromium import Chromium, chromium
-from small_server import Reply, SmallServer, serving
+from sessions import job_for, session, told
+from small_server import HTML, Reply, SmallServer, serving
 
 from runner.browser.faults import FAULT_HEADER, REPRO_HEADER, REPRO_VALUE, ApiFault
 from runner.browser.job import Chaos, Job
+from runner.browser.trace import Click
 from runner.driver import odds
 from runner.driver.faults import CONTEXT_OPTIONS, ApiFaults
 from runner.driver.odds import Asked
@@ -156,6 +158,16 @@ def test_the_application_sees_worthless_credentials_in_the_recording_only(browse
     assert chaos.owned == [False, False, False, True]
 
 
+def test_what_a_recording_lost_of_worthless_credentials_is_asked_again(browser, app):
+    fault = ApiFault("token_corruption", "GET", f"{app.url}/api/data", occurrence=2)
+    session = play(browser, app, Job("play", app.url, api_faults=(fault,)), [("/api/data", "GET", TOKEN)] * 2)
+    assert [headers["authorization"] for _, path, headers in app.asked if path == "/api/data"] == [
+        "Bearer good", "Bearer invalid"]
+    assert json.loads(body(session.answers[1])) == DATA
+    assert session.answers[1]["headers"][REPRO_HEADER] == REPRO_VALUE
+    assert session.owned == [False, True]
+
+
 def test_any_bytes_come_back_as_they_were(browser, app):
     fault = ApiFault("token_corruption", "GET", f"{app.url}/api/data", occurrence=1, status=401,
                      content_type="application/octet-stream", body=base64.b64encode(BYTES).decode())
@@ -284,3 +296,23 @@ def test_a_fault_that_cannot_be_answered_is_refused(app):
         ApiFaults(Job("play", app.url, api_faults=(ApiFault("status_code", "GET", app.url, status=99),)), lambda: 0)
     with pytest.raises(ValueError):
         ApiFaults(Job("play", app.url, api_faults=(ApiFault("status_code", "GET", app.url, body="!"),)), lambda: 0)
+
+
+ASKING = Reply(b"""<!doctype html><link rel=icon href=data:,><button id=ask>Ask</button><script>
+document.getElementById('ask').onclick = () => fetch('/api/data');</script>""", HTML)
+
+
+@pytest.mark.parametrize("pace", ["recorded", "stepped"])
+def test_an_injected_failure_is_no_failure_of_the_application(browser, app, tmp_path, pace):
+    app.replies["/ask"] = ASKING
+    fault = ApiFault("status_code", "GET", f"{app.url}/api/data", occurrence=2, status=503)
+    slow = ApiFault("delay", "GET", f"{app.url}/api/data", occurrence=3, delay_ms=400)
+    never = replace(fault, occurrence=9)
+    job = job_for(f"{app.url}/ask", *[Click("#ask")] * 5, api_faults=(fault, slow, never), pace=pace)
+    outcome = session(browser, job, tmp_path)
+    assert (outcome.state, told(outcome)) == ("done", [])
+    assert [(signal.kind, signal.own, signal.status) for signal in outcome.signals] == [
+        ("http_error", "injected", 503), ("console_error", "console_echo", None)]
+    assert outcome.api_faults == (replace(fault, step=1), replace(slow, step=2))
+    assert outcome.actions == (f"fault not reached: status_code for request 9 of GET {app.url}/api/data",)
+    assert app.count("/api/data") == 4
