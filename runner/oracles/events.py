@@ -64,6 +64,12 @@ class SessionJudgement:
             return self.kind == "judged"
         return not any(identity in self.missing for identity in deciding((*self.found, *self.missing)))
 
+    @property
+    def accepted(self) -> bool:
+        """Whether this session by itself reproduces: it is conclusive, and showed a recorded failure that decides."""
+        grave = deciding((*self.found, *self.missing))
+        return self.conclusive and any(identity in grave for identity in self.found)
+
 
 def deciding(recorded: Sequence[Identity]) -> tuple[Identity, ...]:
     """Those of the recorded failures that a verdict rests on: the grave ones, or all, where there is none."""

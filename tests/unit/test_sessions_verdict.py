@@ -74,8 +74,10 @@ GRAVE = CRASH.failures[0].identity
 ])
 def test_what_may_be_on_purpose_decides_only_by_itself(incident: Incident, outcome: Outcome, code: ExitCode,
                                                        decides: tuple[bool, ...]) -> None:
-    found = decide_sessions(incident, [judge_session(incident, outcome)], 1)
+    judgement = judge_session(incident, outcome)
+    found = decide_sessions(incident, [judgement], 1)
     assert found.verdict.exit_code is code
+    assert judgement.accepted is (code is ExitCode.OK)
     assert tuple(row.decides for row in found.rows) == decides
     assert ("decides nothing: http_error" in " ".join(found.verdict.reasons)) is (False in decides)
 
