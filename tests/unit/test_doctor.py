@@ -84,6 +84,12 @@ def test_a_stale_image_is_told_from_a_missing_one():
     assert image(ImageState("command", "missing", "t", "r")).seen == "is not on this engine"
 
 
+@pytest.mark.parametrize(("name", "status"), [("command", "fail"), ("steward", "fail"), ("browser", "warn")])
+def test_who_plays_no_browser_session_needs_no_browser(name, status):
+    missing = image(ImageState(name, "missing", "t", "r"))
+    assert (missing.status, missing.fix) == (status, f"runner images build {name}")
+
+
 def test_a_store_that_is_not_there_is_not_made(tmp_path):
     found = store(tmp_path / "a" / ".runner")
     assert (found.status, found.fix) == ("ok", "")

@@ -11,9 +11,10 @@ from docker.errors import ImageNotFound
 
 from runner.errors import ImageUnavailable, UsageError
 from runner.images.lock import ImageRecord, ImagesLock, write_lock
-from runner.images.naming import IMAGE_LABEL, RECIPE_LABEL
+from runner.images.naming import IMAGE_LABEL, LAYERS_LABEL, RECIPE_LABEL
 from runner.sandbox.backends.docker import images as images_module
 from runner.sandbox.backends.docker.images import find_image, local_image
+from runner.sandbox.backends.docker.imagestore import EngineImages
 from runner.sandbox.image import ImagePin
 
 CONFIG, MANIFEST, OTHER = ("sha256:" + digit * 64 for digit in "123")
@@ -182,6 +183,14 @@ def recipe_digest(root: Path) -> str:
 def test_our_image_is_found_by_its_recipe_not_by_its_tag(tmp_path: Path) -> None:
     table = Table(row(OTHER, tags=(f"sandbox-runner/tiny:{recipe_digest(tmp_path)[:12]}",)), own(tmp_path, CONFIG))
     assert local_image(table.api, "tiny").id == CONFIG
+
+
+@pytest.mark.parametrize(("told", "layers", "ours"), [
+    (None, 1, True), ("2", 2, True), ("2", 1, False), ("2", 3, False), ("x", 1, False), ("", 0, False)])
+def test_our_own_say_how_many_layers_they_have(told: str | None, layers: int, ours: bool) -> None:
+    labels = {IMAGE_LABEL: "tiny", **({LAYERS_LABEL: told} if told is not None else {})}
+    found = EngineImages(Table(row(CONFIG, layers=layers, Labels=labels)).api).built("tiny")
+    assert [build.id for build in found] == ([CONFIG] if ours else [])
 
 
 @pytest.mark.parametrize("derived", [{"layers": 2}, {"created": "2026-01-01T00:00:00Z"}])

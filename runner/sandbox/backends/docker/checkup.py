@@ -19,6 +19,9 @@ _BESIDE_RUNS = 512 << 20
 """Bytes for the steward with a payload of some size, and for the host itself."""
 
 _OLDEST_API = (1, 41)
+_ALWAYS_NEEDED = frozenset({"command", "steward"})
+"""Our images without which nothing can be replayed."""
+
 _DIFFERS = "know it when you read the evidence, or use an engine that does it: docs/engines.md"
 _FILTERING = frozenset({"oci-seccomp", "oci-seccomp=true"})
 
@@ -137,7 +140,8 @@ def image(state: ImageState) -> Finding:
     name = f"image {state.name}"
     if state.state == "missing":
         seen = f"stale: {state.note}" if state.note else "is not on this engine"
-        return Finding(name, "fail", seen, f"runner images build {state.name}")
+        status: Status = "fail" if state.name in _ALWAYS_NEEDED else "warn"
+        return Finding(name, status, seen, f"runner images build {state.name}")
     if state.state == "different":
         return Finding(name, "warn", f"{state.id}: {state.note}",
                        f"runner images verify {state.name} tells what differs")
