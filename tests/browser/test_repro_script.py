@@ -88,7 +88,7 @@ ROWS = [
     ("browser/benefits_form", ("--other",), "/", NOT_REPRODUCED, "new failure: pageerror: Cannot set"),
     ("browser/wallet_race", (), "/", REPRODUCED, "3 of 3 lanes succeeded"),
     ("browser/wallet_race", ("--fixed",), "/", NOT_REPRODUCED, "1 of 3 lanes succeeded, 2 refused"),
-    ("browser/wallet_race", ("--diverged",), "/", COULD_NOT_RUN, "no element #withdraw"),
+    ("browser/wallet_race", ("--diverged",), "/", COULD_NOT_RUN, "diverged: lane"),
     ("browser/wallet_race", ("--other",), "/", NOT_REPRODUCED, "new failure: http_error: POST"),
     ("browser/wallet_race", ("--spent",), "/", COULD_NOT_RUN, "no lane succeeded"),
 ]
@@ -120,7 +120,7 @@ def test_pytest_tells_the_three_apart(tmp_path: Path, flags: tuple[str, ...], su
         ended = play(script, f"http://127.0.0.1:{port}/", command=("-m", "pytest", "-p", "no:cacheprovider"))
     assert summary in ended.stdout.splitlines()[-1], ended.stdout
     if not flags:
-        assert "reproduced: http_error: POST http://127.0.0.1:8811/apply/3 500" in ended.stdout
+        assert "reproduced: http_error: http://127.0.0.1:8811/apply/3 500" in ended.stdout
 
 
 PAGE = b"""<!doctype html><link rel=icon href=data:,><button id=ask>Ask</button><script>

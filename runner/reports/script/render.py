@@ -40,7 +40,8 @@ def data_of(incident: Incident) -> dict[str, Any]:
         "trace": [asdict(step) for step in incident.trace],
         "api_faults": [_picked(fault, _API_FIELDS) for fault in incident.api_faults],
         "state_faults": [_picked(fault, _STATE_FIELDS) for fault in incident.state_faults],
-        "failures": [_failure(failure) for failure in incident.failures], "race": _race(incident)}
+        "failures": [_failure(failure) for failure in incident.failures],
+        "race": None if incident.race is None else asdict(incident.race)}
     if incident.race is not None and not data["failures"]:
         data["failures"] = [_failure(Failure(race_identity("", "")))]
     return data
@@ -53,15 +54,6 @@ def _picked(value: ApiFault | StateFault, names: tuple[str, ...]) -> dict[str, A
 def _failure(failure: Failure) -> dict[str, Any]:
     identity = failure.identity
     return {"name": identity.key, "step": failure.step, **asdict(identity)}
-
-
-def _race(incident: Incident) -> dict[str, Any] | None:
-    race = incident.race
-    if race is None:
-        return None
-    seen = [lane.selector for lane in incident.lanes[:race.lanes]]
-    selectors = [race.selector or selector for selector in seen]
-    return {"selectors": selectors + [race.selector] * (race.lanes - len(selectors)), "own_browser": race.own_browser}
 
 
 def _literal(data: dict[str, Any]) -> str:

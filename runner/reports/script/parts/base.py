@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from playwright.async_api import Browser, Error, Playwright, async_playwright
+from playwright.async_api import Browser, BrowserType, Error, Playwright, async_playwright
 
 from runner.browser.faults import ApiFault, StateFault
 from runner.browser.job import Job, Outputs
@@ -97,7 +97,7 @@ def job_of(options: Options) -> Job:
                api_faults=tuple(ApiFault(**{**fault, "url": options.here(fault["url"])})
                                 for fault in INCIDENT["api_faults"]),
                state_faults=tuple(StateFault(**fault) for fault in INCIDENT["state_faults"]),
-               outputs=Outputs(screenshots=False))
+               sandbox=False, outputs=Outputs(screenshots=False))
 
 
 async def open_stage(stage: Stage) -> None:
@@ -110,10 +110,12 @@ async def open_stage(stage: Stage) -> None:
 
 
 async def launch(playwright: Playwright, options: Options) -> Browser:
-    """The browser. Raises CouldNotRun where there is none."""
+    """The browser, without its own sandbox, as Playwright starts it. Raises CouldNotRun where there is none."""
+    kind: BrowserType = getattr(playwright, options.browser)
+    # The lanes of a race that each have a browser start theirs by this name.
+    os.environ[f"RUNNER_{options.browser.upper()}"] = options.executable or kind.executable_path
     try:
-        return await getattr(playwright, options.browser).launch(  # type: ignore[no-any-return]
-            headless=not options.headed, executable_path=options.executable)
+        return await kind.launch(headless=not options.headed, executable_path=options.executable)
     except Error as error:
         raise CouldNotRun(f"{options.browser} does not start: {first_line(error)} "
                           "(a browser of yours: --executable PATH)") from None

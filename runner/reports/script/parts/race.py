@@ -16,16 +16,17 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from playwright.async_api import Playwright
 
-from runner.browser.outcome import Lane, Signal
+from runner.browser.job import Race
+from runner.browser.outcome import Outcome
+from runner.driver import race
 from runner.driver.launch import device_of
-from runner.driver.pace import RecordedPace
-from runner.driver.stage import Stage
 from runner.incidents.identity import Identity, fits, race_identity
-from runner.incidents.noise import Session
+from runner.incidents.noise import session_of
 from runner.incidents.races import Tally, tally
 from runner.reports.script.parts.base import (
     INCIDENT,
@@ -40,43 +41,37 @@ from runner.reports.script.parts.base import (
     run,
     still_there,
 )
-from runner.reports.script.parts.lane import Racer
 from runner.reports.script.parts.recorded import compare, recorded_identities
 
 
 async def session(playwright: Playwright, options: Options) -> Report:
     """All lanes, released together."""
     recorded = recorded_identities(options)
-    job = job_of(options)
-    device = device_of(playwright, job)
-    selectors: list[str | None] = INCIDENT["race"]["selectors"]
-    browsers = [await launch(playwright, options) for _ in selectors[:None if INCIDENT["race"]["own_browser"] else 1]]
-    racers = [Racer(number, selector, Stage(browsers[number % len(browsers)], job, Path(), device, pace=RecordedPace()))
-              for number, selector in enumerate(selectors)]
-    await asyncio.gather(*(racer.open() for racer in racers))
-    await asyncio.gather(*(racer.click() for racer in racers))
-    lanes = [await racer.lane() for racer in racers]
-    signals = [signal for racer in racers for signal in racer.stage.signals.signals()]
-    for browser in browsers:
-        await browser.close()
-    report = judge(recorded, lanes, signals)
+    job = replace(job_of(options), mode="race", race=Race(**INCIDENT["race"]))
+    browser = await launch(playwright, options)
+    waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    waiting.set_result(None)
+    outcome = await race.run(job, Path(), browser, device_of(playwright, job), waiting, lambda: None)
+    await browser.close()
+    if outcome.state != "done":
+        raise CouldNotRun(f"{outcome.state}: {outcome.detail}")
+    report = judge(recorded, outcome)
     if not report.reproduced and not await still_there(options.url):
         raise CouldNotRun("the application went away in the middle")
     return report
 
 
-def judge(recorded: list[tuple[str, Identity]], lanes: list[Lane], signals: list[Signal]) -> Report:
-    """Races by the successes of their endpoint, other failures by what the lanes saw."""
-    tallies = tally(lanes)
+def judge(recorded: list[tuple[str, Identity]], outcome: Outcome) -> Report:
+    """Races by the successes of their request, other failures by what the lanes saw."""
+    tallies = tally(outcome.lanes)
     races = [(name, wanted) for name, wanted in recorded if wanted.kind == "race"]
     if races and not any(succeeded(wanted, tallies) for _, wanted in races):
         raise CouldNotRun("no lane succeeded, so what was recorded cannot happen: is the application as it was then?")
     raced = [Finding(name, count if (count := succeeded(wanted, tallies)) > 1 else 0) for name, wanted in races]
-    rest = compare([one for one in recorded if one not in races], signals, Session(signals=signals, raced=True))
-    found = [f"{one.method} {one.url}: {one.succeeded} of {len(lanes)} lanes succeeded, {one.refused} refused, "
+    rest = compare([one for one in recorded if one not in races], outcome.signals, session_of(outcome))
+    found = [f"{one.method} {one.url}: {one.succeeded} of {len(outcome.lanes)} lanes succeeded, {one.refused} refused, "
              f"{one.failed} failed, {one.repeats} repeats" for one in tallies]
-    clicks = [lane.clicked_ms for lane in lanes if lane.clicked_ms is not None]
-    spread = [f"the pages saw their clicks within {max(clicks) - min(clicks):.1f} ms"] if len(clicks) > 1 else []
+    spread = [] if outcome.spread_ms is None else [f"the pages saw their clicks within {outcome.spread_ms:.1f} ms"]
     return Report((*raced, *rest.findings), rest.others, (*found, *spread, *rest.notes))
 
 
