@@ -17,6 +17,10 @@ MAX_CALLS = 25
 """Calls of scripts (fetch, XMLHttpRequest) let through at one boundary; a page that calls without end waits."""
 STUCK_SECONDS = 10.0
 SHUT_SECONDS = 5.0
+UNREAD_SECONDS = 0.2
+"""A page that looks at an answer's status only never reads its body, and the browser then tells of no end. A short body
+that is read has ended by now."""
+SHORT_BODY = 1 << 16
 CALLS = frozenset({"fetch", "xhr"})
 FREE = frozenset({"eventsource", "ping", "websocket", "media"})
 """Kinds of requests that end when they like; nobody waits for them."""
@@ -162,9 +166,16 @@ class Turnstile:
         self._turn()
 
     def _answered(self, response: Response) -> None:
-        if response.request in self._under_way and response.headers.get("content-type", "").startswith(STREAMS):
+        if response.request not in self._under_way:
+            return
+        if response.headers.get("content-type", "").startswith(STREAMS):
             self.note("streamed answer")
             self._ended(response.request)
+        elif response.request.resource_type in CALLS:
+            timer = self._under_way[response.request]
+            timer.cancel()
+            self._under_way[response.request] = asyncio.get_running_loop().call_later(
+                _seconds_of(response), self._ended, response.request)
 
     def _let_all_go(self) -> None:
         for ticket in self._waiting:
@@ -174,3 +185,9 @@ class Turnstile:
         self._waiting.clear()
         self._under_way.clear()
         self._moved.set()
+
+
+def _seconds_of(response: Response) -> float:
+    """How long the body of a call may take, whose head has come."""
+    length = response.headers.get("content-length", "")
+    return UNREAD_SECONDS if length.isdigit() and int(length) <= SHORT_BODY else STUCK_SECONDS
