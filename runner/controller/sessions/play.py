@@ -96,7 +96,7 @@ class _Player:
 
 def judgement_of(session: SessionJudgement) -> Judgement:
     """A session's judgement in the words that all runs share."""
-    if session.conclusive and session.found:
+    if session.accepted:
         return Judgement(True, None, "passed", detail=session.detail)
     if session.kind == "judged":
         gone = "; ".join(identity.key for identity in session.missing)
