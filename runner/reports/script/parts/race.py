@@ -1,6 +1,6 @@
 """Lets several pages click at the same moment, as was recorded, and says whether more than one of them succeeds.
 
-It needs Python 3.10, Playwright for Python and the application, started afresh:
+It needs Python 3.11, Playwright for Python and the application, started afresh:
 
     python repro_test.py [--url URL] [--browser NAME] [--executable PATH] [--headed]
     pytest repro_test.py

@@ -1,6 +1,6 @@
 """Plays a recorded browser session again, step by step, and says whether its failures happen again.
 
-It needs Python 3.10, Playwright for Python and the application, started and fresh:
+It needs Python 3.11, Playwright for Python and the application, started and fresh:
 
     python repro_test.py [--url URL] [--browser NAME] [--executable PATH] [--headed]
     pytest repro_test.py
