@@ -128,5 +128,18 @@ def test_an_incident_that_cannot_be_read_leaves_out_its_tables(tmp_path: Path) -
     assert found.api_faults.rows == found.state_faults.rows == ()
 
 
+@pytest.mark.parametrize("left", [0, 1])
+def test_a_session_of_which_no_run_was_finished_is_a_session_all_the_same(evidence: Evidence, left: int) -> None:
+    """What the application printed is then all there is to see."""
+    samples = tuple(sample.model_copy(update={"session": None}) for sample in evidence.result.samples[:left])
+    page = render_html(replace(evidence, result=evidence.result.model_copy(update={"samples": samples})))
+    text = " ".join(text_of(page).split())
+    assert problems(page) == []
+    assert "The claim" not in text
+    assert "No step was taken." in text
+    assert "the driver said nothing" in text
+    assert page.count('of the application"') == 2 * left
+
+
 def test_states_that_the_evidence_can_name_all_have_words(page: str) -> None:
     assert len(re.findall(r'<tr id="failure-[0-9]+"', page)) == len(VERDICTS)

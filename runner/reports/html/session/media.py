@@ -21,11 +21,12 @@ _WEBM, _PNG = b"\x1aE\xdf\xa3", b"\x89PNG\r\n\x1a\n"
 class Shelf:
     """The media of one run: among its artifacts, or among the files of a recording."""
 
-    def __init__(self, evidence: Evidence, sample: Sample) -> None:
+    def __init__(self, evidence: Evidence, sample: Sample | None) -> None:
         self._evidence = evidence
         self._files = {record.name: record for record in (evidence.result.session.files if evidence.result.session
                                                            else ())}
-        self._artifacts = {record.path.removeprefix("out/"): record for record in sample.artifacts}
+        self._artifacts = {record.path.removeprefix("out/"): record
+                           for record in (sample.artifacts if sample is not None else ())}
         self._left = MAX_PICTURES
 
     def video(self) -> Media | None:

@@ -16,6 +16,7 @@ from runner.reports.html.session.requests import requests_of
 from runner.reports.html.session.steps import moment, steps_of
 from runner.reports.html.session.view import FailureRow, SessionView
 
+_NOTHING = SessionRun(state="not_run", detail="the driver said nothing", duration_ms=0.0)
 HAR_FILE = "network.har"
 _OUTPUT = 64 << 10
 _MOST_FAILURES = 200
@@ -26,15 +27,17 @@ _WORDS = {"reproduced": ("good", "reproduced"), "partly": ("warn", "partly"), "u
 def session_of(evidence: Evidence) -> SessionView | None:
     """The session; ``None`` for evidence of commands. Raises EvidenceAltered if a file has changed meanwhile."""
     session = evidence.result.session
-    sample = _told(evidence.result.samples)
-    if session is None or sample is None or sample.session is None:
+    if session is None:
         return None
-    run, shelf = sample.session, Shelf(evidence, sample)
+    sample = _told(evidence.result.samples)
+    run = _NOTHING if sample is None or sample.session is None else sample.session
+    shelf = Shelf(evidence, sample)
     numbers = {row.id: number for number, row in enumerate(session.failures[:_MOST_FAILURES], 1)}
     steps, more = steps_of(run, numbers, shelf)
     incident = _incident(shelf)
     return SessionView(
-        run=sample.index, runs=len(evidence.result.samples), url=session.url, cards=cards_of(session, run),
+        run=sample.index if sample is not None else 0, runs=len(evidence.result.samples), url=session.url,
+        cards=cards_of(session, run),
         notes=_notes(session, run), failures=_failures(session, run, {step.index for step in steps}),
         video=shelf.video(), steps=steps, steps_more=more,
         spread="" if run.spread_ms is None else f"The pages saw their clicks within {run.spread_ms:.1f} ms.",
@@ -44,10 +47,10 @@ def session_of(evidence: Evidence) -> SessionView | None:
 
 
 def _told(samples: tuple[Sample, ...]) -> Sample | None:
-    """The run that is told: the first that showed what it was to show, else the first of all."""
+    """The run that is told: the first that showed what it was to show, else one of which the driver said something."""
     with_session = [sample for sample in samples if sample.session is not None]
     accepted = [sample for sample in with_session if sample.accepted]
-    return next(iter(accepted + with_session), None)
+    return next(iter((*accepted, *with_session, *samples)), None)
 
 
 def _incident(shelf: Shelf) -> Incident | None:
@@ -81,8 +84,8 @@ def _notes(session: SessionRecord, run: SessionRun) -> tuple[str, ...]:
     return tuple(dict.fromkeys(said))
 
 
-def _output(evidence: Evidence, sample: Sample) -> tuple[Excerpt, ...]:
-    target = sample.target
+def _output(evidence: Evidence, sample: Sample | None) -> tuple[Excerpt, ...]:
+    target = sample.target if sample is not None else None
     if target is None:
         return ()
     return (excerpt("stdout", target.stdout, evidence.target_output(target, "stdout"), None, _OUTPUT),
