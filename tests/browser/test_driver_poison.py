@@ -11,11 +11,12 @@ from runner.browser.job import Job
 from runner.driver import poison
 from runner.driver.elements import Failed
 from runner.driver.launch import device_of
-from runner.driver.pace import pace_of
+from runner.driver.pace import RecordedPace, SteppedPace
 from runner.driver.poison_scripts import QUOTA_WORDS
 from runner.driver.stage import Stage
 
 HOUR = 3_600_000
+PACES = {"recorded": RecordedPace, "stepped": lambda: SteppedPace(1)}
 DRIFT = StateFault("clock_drift", "clock", "Date.now", offset_ms=HOUR)
 QUOTA = StateFault("quota_exceeded", "Storage", "Storage.prototype.setItem")
 RELOAD = StateFault("poisoned_reload", "lifecycle")
@@ -52,7 +53,7 @@ def play(browser, app, tmp_path):
     def run(script, path="/shop", pace="recorded"):
         async def on_stage(running):
             job = Job("play", app.url + path, pace=pace)
-            stage = Stage(running, job, tmp_path, device_of(browser.playwright, job), pace=pace_of(job))
+            stage = Stage(running, job, tmp_path, device_of(browser.playwright, job), pace=PACES[pace]())
             await stage.open()
             await stage.goto()
             try:
