@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,7 +69,7 @@ def device_of(playwright: Playwright, job: Job) -> Device:
     if job.device is None:
         return Device("", {"viewport": {"width": WIDTH, "height": HEIGHT}})
     catalogue = playwright.devices
-    name = job.device
+    name = _in_catalogue(job.device, catalogue)
     if job.landscape and f"{name} landscape" in catalogue:
         name = f"{name} landscape"
     if name not in catalogue:
@@ -87,10 +88,19 @@ def device_of(playwright: Playwright, job: Job) -> Device:
     return Device(name, options)
 
 
+def _in_catalogue(name: str, catalogue: Iterable[str]) -> str:
+    """The catalogue's own spelling: ``iphone-15`` is ``iPhone 15``. What is not there stays as it is."""
+    wanted = _plain(name)
+    return next((known for known in catalogue if known == name or _plain(known) == wanted), name)
+
+
+def _plain(name: str) -> str:
+    return "".join(letter for letter in name.lower() if letter.isalnum())
+
+
 def facts_of(browser: Browser, job: Job, device: Device, playwright_version: str) -> BrowserFacts:
-    """The browser as it was started."""
+    """The browser as it was started; its sandbox is for :mod:`runner.driver.confined` to see."""
     width, height = device.viewport
     return BrowserFacts(name=job.browser, version=browser.version, playwright=playwright_version,
-                        sandbox="on" if job.browser == "chromium" and job.sandbox else "off",
                         user_agent=str(device.options.get("user_agent", "")), viewport=f"{width}x{height}",
                         device=device.name, locale=LOCALE)

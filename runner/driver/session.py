@@ -17,6 +17,7 @@ from playwright.async_api import Browser, async_playwright
 from runner.browser.job import Job
 from runner.browser.outcome import READY_LINE, Outcome, State, StepRecord
 from runner.browser.trace import Step
+from runner.driver.confined import Confinement, seen_sandbox
 from runner.driver.launch import Device, NotLaunched, device_of, executable, facts_of, launch
 from runner.driver.parts import Faults, Pace
 from runner.driver.play import linger, play
@@ -45,7 +46,12 @@ async def run_session(job: Job, out: Path, conclude: Callable[[Outcome], None] =
     try:
         async with _browser(job) as (browser, device):
             facts = facts_of(browser, job, device, importlib.metadata.version("playwright"))
-            outcome = await carry_out(job, out, browser, device, waiting)
+            sandbox = asyncio.ensure_future(seen_sandbox(job.browser))
+            try:
+                outcome = await carry_out(job, out, browser, device, waiting)
+            finally:
+                sandbox.cancel()
+            facts = replace(facts, sandbox=sandbox.result() if _has_result(sandbox) else "unknown")
             outcome = replace(outcome, started=started, browser=facts)
             conclude(outcome)
             return outcome
@@ -55,6 +61,10 @@ async def run_session(job: Job, out: Path, conclude: Callable[[Outcome], None] =
         waiting.cancel()
         with contextlib.suppress(asyncio.CancelledError, NotReady):
             await waiting
+
+
+def _has_result(task: asyncio.Future[Confinement]) -> bool:
+    return task.done() and not task.cancelled() and task.exception() is None
 
 
 @contextlib.asynccontextmanager
