@@ -125,7 +125,12 @@ class Stage:
                 self.job.url, wait_until="domcontentloaded", timeout=_FIRST_NAVIGATION * 1000))
         except (Error, Silent) as error:
             self.check()
-            raise Unreachable(f"{self.job.url[:500]}: {first_line(error)[:500]}") from None
+            if not self.page.url.startswith("http"):
+                raise Unreachable(f"{self.job.url[:500]}: {first_line(error)[:500]}") from None
+            # It has come, and is busy with itself: that is the application's to answer for, and no step of ours.
+            self.signals.add("navigation_error", f"the first page was not loaded within {_FIRST_NAVIGATION:g} s",
+                             url=self.page.url)
+            response = None
         if response is not None and response.status >= 400:
             self.signals.add("navigation_error", f"the first page answered HTTP {response.status}", url=response.url,
                              status=response.status, own="injected" if self._injected(response.request) else "")
