@@ -61,6 +61,12 @@ def test_a_run_that_diverged_shows_nothing_whatever_was_seen_before():
     assert seen_in(INCIDENT, Left(replace(DONE, state="diverged", steps=missing))) == frozenset()
 
 
+def test_a_step_without_effect_says_nothing_unless_a_failure_was_seen():
+    idle = replace(DONE, steps=(StepRecord(0, "failed", 0, 1), StepRecord(1, "done", 1, 2)))
+    assert seen_in(INCIDENT, Left(idle)) == {FAULT.identity.id}
+    assert seen_in(INCIDENT, Left(replace(idle, signals=()))) is None
+
+
 @pytest.mark.parametrize("left", [
     Left(None, why="the session did not end in time"), Left(replace(DONE, state="crashed", signals=()))])
 def test_a_run_that_ended_in_the_middle_says_nothing(left):

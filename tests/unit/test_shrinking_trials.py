@@ -65,6 +65,12 @@ def test_the_same_candidate_is_played_once(journal):
     assert {tried.candidate for tried in told[:2]} == {ONE, TWO}
 
 
+def test_a_run_that_says_nothing_gets_a_second_one(journal):
+    answers = iter([None, True])
+    with Trials(Knowing(lambda _: next(answers)), journal) as trials:
+        assert trials.first(FAILURE, [ONE]) == 0
+
+
 def test_a_failure_that_shows_in_one_of_several_runs_shows(journal):
     answers = iter([False, None, True])
     player = Knowing(lambda _: next(answers))
@@ -73,17 +79,19 @@ def test_a_failure_that_shows_in_one_of_several_runs_shows(journal):
     assert len(player.played) == 3
 
 
-@pytest.mark.parametrize(("answers", "answer"), [([None, None], "undecided"), ([None, False], "shows_not")])
+@pytest.mark.parametrize(("answers", "answer"), [
+    ([None] * 3, "undecided"), ([None, False, False], "shows_not"), ([False, None, None], "shows_not")])
 def test_what_says_nothing_does_not_show(journal, answers, answer):
     told, line = [], iter(answers)
     with Trials(Knowing(lambda _: next(line)), journal, runs=2, watch=told.append) as trials:
         assert trials.first(FAILURE, [ONE]) is None
         assert trials.answer(FAILURE, ONE) == answer
+    assert next(line, "no more") == "no more"  # one more run than usual
     assert told == [Tried(FAILURE, ONE, answer, known=False)]
 
 
 @pytest.mark.parametrize(("shows", "state", "played"), [
-    (lambda _: False, "not_shown", 1), (lambda _: None, "undecided", 1)])
+    (lambda _: False, "not_shown", 1), (lambda _: None, "undecided", 2)])
 def test_what_does_not_show_at_all_is_not_shrunk(journal, shows, state, played):
     player = Knowing(shows)
     done = shrunk(journal, player, THREE)

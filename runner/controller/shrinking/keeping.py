@@ -23,13 +23,13 @@ _ALL = Outputs(video=True, har=True, trace=True, screenshots=True, dom=True)
 
 
 def keeper(bench: Bench, runs: int, out: Path | None, *, several: bool) -> Keep:
-    """Records a candidate until it shows the failure, at most ``runs`` times; the last recording stays.
+    """Records a candidate until it shows the failure, at most ``runs`` times and once more; the last recording stays.
 
     It goes into the store, or to ``out``; of ``several`` failures each gets a directory in it, named by its ID.
     """
     def keep(failure: Failure, candidate: Candidate) -> Kept:
         place = out / failure.identity.id if out is not None and several else out
-        for attempt in range(1, runs + 1):
+        for attempt in range(runs + 1):
             done = _recorded(bench, candidate, place)
             kept = Kept(done.directory, _shows(done, failure.identity))
             if kept.shown or attempt == runs:

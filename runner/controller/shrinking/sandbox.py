@@ -142,16 +142,17 @@ def job_for(job: Job, candidate: Candidate) -> Job:
 
 def seen_in(incident: Incident, left: Left) -> Seen:
     """Which of the recorded failures a run showed. One that diverged showed none; ``None`` when the browser ended in
-    the middle, or a race could not begin.
+    the middle, a race could not begin, or nothing was seen and a step had no effect, as on a host that is too busy.
 
     Raises SetupError when nothing was played: then no other candidate would be either.
     """
-    _, judgement = judged_session(incident, left)
+    outcome, judgement = judged_session(incident, left)
     match judgement.kind:
         case "not_run":
             raise SetupError(f"nothing could be played: {printable(judgement.detail)[:500]}")
         case "judged":
-            return frozenset(identity.id for identity in judgement.found)
+            idle = outcome is not None and any(step.state == "failed" for step in outcome.steps)
+            return frozenset(identity.id for identity in judgement.found) if judgement.found or not idle else None
         case "diverged":
             return frozenset()
         case _:

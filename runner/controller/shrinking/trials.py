@@ -49,7 +49,7 @@ class _Place(NamedTuple):
 
 class Trials:
     """Answers for one session's candidates. A candidate shows a failure when one of at most ``runs`` runs did: what
-    was seen once can happen. A run of which nothing can be said counts as one that did not.
+    was seen once can happen. After a run of which nothing can be said there is one more, and then it did not show it.
 
     Use as a context manager. Left by an error, what is under way is cancelled, and what ended by itself is kept.
     """
@@ -124,7 +124,7 @@ class Trials:
         seen = self._seen[digest]
         if any(failure in run for run in seen if run is not None):
             return "shows"
-        if len(seen) < self._runs:
+        if len(seen) < self._runs + (None in seen):
             return None
         return "undecided" if all(run is None for run in seen) else "shows_not"
 
