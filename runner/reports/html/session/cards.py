@@ -17,7 +17,7 @@ def cards_of(session: SessionRecord, run: SessionRun) -> tuple[Fact, ...]:
             ("Browser", f"{browser.name} {browser.version}" if browser else "not started"),
             ("Device", browser.device if browser and browser.device else "desktop"),
             ("Browser's sandbox", browser.sandbox if browser else "not known"),
-            ("Steps", f"{session.steps:,}"),
+            ("Steps", f"{max(session.steps, len(run.steps)):,}"),
             ("Faults", f"{session.api_faults:,} in answers, {session.state_faults:,} in state"),
             ("Session took", seconds(max(0.0, run.duration_ms) / 1000))]
     said += [("Lanes", count(session.lanes, "lane"))] if session.lanes else []
