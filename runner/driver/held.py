@@ -144,8 +144,8 @@ _HOLD = """(() => {
   if (globalThis.Scheduler) {
     noting(Scheduler.prototype, "postTask", "delayed task", given => Boolean(given[1] && given[1].delay));
   }
-  call(listen, document, ["animationstart", () => still(), true]);
-  call(listen, document, ["animationiteration", () => notes.add("css animation"), true]);
+  call(listen, globalThis, ["animationstart", () => still(), true]);
+  call(listen, globalThis, ["animationiteration", event => event.stopImmediatePropagation(), true]);
   call(listen, document, ["playing", () => notes.add("media playback"), true]);
 
   const hop = () => new Promise(done => {

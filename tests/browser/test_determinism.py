@@ -17,8 +17,8 @@ from runner.browser.job import Job, Persona
 from runner.browser.outcome import Outcome
 from runner.incidents.identity import identity_of
 
-STEPS: dict[Persona, int] = {"rage-clicker": 7, "novice-chaotic": 9, "network-tormentor": 8, "adversary": 9,
-                             "swarm": 20, "none": 4}
+STEPS: dict[Persona, int] = {"rage-clicker": 6, "novice-chaotic": 7, "network-tormentor": 7, "adversary": 7,
+                             "swarm": 16, "none": 2}
 STATE, API = {"novice-chaotic", "swarm"}, {"network-tormentor", "swarm"}
 
 
@@ -52,7 +52,7 @@ def test_same_seed_same_trace(browser: Chromium, tmp_path: Path, app: str, perso
     assert {outcome.uncontrolled for outcome in outcomes} == {()}
 
 
-@pytest.mark.parametrize("persona", ["rage-clicker", "novice-chaotic", "network-tormentor", "adversary", "swarm"])
+@pytest.mark.parametrize("persona", ["rage-clicker", "novice-chaotic"])
 def test_another_seed_another_trace(browser: Chromium, tmp_path: Path, persona: Persona) -> None:
     port = free_port()
     assert len({trace_bytes(perform(browser, "spa", session(port, persona, seed), tmp_path)) for seed in (1, 2)}) == 2
@@ -75,7 +75,7 @@ def test_a_replay_fails_in_the_same_way(browser: Chromium, tmp_path: Path, app: 
 @pytest.mark.parametrize("source", ["random", "clock", "timer", "frames", "transition", "animation", "requests",
                                     "indexeddb", "endless"])
 def test_a_source_that_is_held(browser: Chromium, tmp_path: Path, source: str) -> None:
-    job = chaos_job(free_port(), "rage-clicker", steps=4, path=source)
+    job = chaos_job(free_port(), "rage-clicker", steps=3, path=source)
     outcomes = [perform(browser, "sources", job, tmp_path) for _ in range(3)]
     assert len({trace_bytes(outcome) for outcome in outcomes}) == 1
     assert {outcome.uncontrolled for outcome in outcomes} == {()}

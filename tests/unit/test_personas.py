@@ -26,6 +26,7 @@ from runner.browser.trace import (
 from runner.driver.personas.acting import Thinking
 from runner.driver.personas.names import PERSONAS
 from runner.driver.personas.payloads import BYPASSES, HOSTILE, KEYS, NOVICE
+from runner.driver.personas.swarm import WAVE
 from runner.driver.view import Element, View
 
 FORM = View((
@@ -142,10 +143,10 @@ def test_adversary_sends_a_login_with_bypasses() -> None:
 
 
 def test_swarm_is_the_four_in_waves_with_seeds_of_their_own() -> None:
-    acts = steps("swarm", 11, 40)
+    acts = steps("swarm", 11, 2 * 4 * WAVE)
     rng = random.Random(11)
     seeds = [rng.getrandbits(64) for _ in range(4)]
     four: tuple[Persona, ...] = ("novice-chaotic", "adversary", "network-tormentor", "rage-clicker")
     for place, (persona, seed) in enumerate(zip(four, seeds, strict=True)):
-        expected = steps(persona, seed, 10)
-        assert acts[place * 5:place * 5 + 5] + acts[20 + place * 5:25 + place * 5] == expected
+        waves = [acts[start:start + WAVE] for start in (place * WAVE, (4 + place) * WAVE)]
+        assert waves[0] + waves[1] == steps(persona, seed, 2 * WAVE)

@@ -11,13 +11,13 @@ from runner.driver.personas.network import network_tormentor
 from runner.driver.personas.novice import novice_chaotic
 from runner.driver.view import View
 
-WAVE = 5
+WAVE = 4
 """Steps in a wave."""
 FOUR: tuple[Persona, ...] = (novice_chaotic, adversary, network_tormentor, rage_clicker)
 
 
 def swarm(rng: random.Random, view: View) -> Mind:
-    """Waves of five steps; each goes on where it left off."""
+    """Waves of four steps; each goes on where it left off."""
     minds = [Thinking(persona, random.Random(rng.getrandbits(64))) for persona in FOUR]  # noqa: S311 (no secrets)
     while True:
         for mind in minds:

@@ -34,8 +34,8 @@ SOURCES = {
       addEventListener("message", event => { value = value * 31 %% 9973 + event.data; });
       setInterval(() => { value = value * 17 %% 9973; }, 9);""",
     "requests": """document.getElementById("go").onclick = () => { for (let part = 0; part < 4; part += 1)
-      fetch("/slow?" + part).then(r => r.text()).then(text => { value = value * 10 %% 9973 + part; add(value + text); });
-    };""",
+      fetch("/slow?" + part).then(r => r.text()).then(text => {
+        value = value * 10 %% 9973 + part; add(value + text); }); };""",
     "indexeddb": """const opening = indexedDB.open("d"); opening.onupgradeneeded = () =>
         opening.result.createObjectStore("s", {autoIncrement: true});
       document.getElementById("go").onclick = () => { const store = opening.result.transaction("s", "readwrite")
