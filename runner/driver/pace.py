@@ -92,7 +92,7 @@ class SteppedPace:
         context = stage.context
         await context.add_init_script(hold_script(self._seed))
         # Never install() before it: the clock would run for the time between the two, and a new document repeats that.
-        await context.clock.pause_at(EPOCH_MS)
+        await context.clock.pause_at(EPOCH_MS / 1000)  # in seconds
         await context.add_init_script(seeded_script(self._seed))
         await self._gate.attach(context)
 
