@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from playwright.async_api import Browser, async_playwright
 
 from runner.browser.job import Job
-from runner.browser.outcome import READY_LINE, Outcome, State, StepRecord
+from runner.browser.outcome import READY_LINE, BrowserFacts, Outcome, State, StepRecord
 from runner.browser.trace import Step
 from runner.driver.confined import Confinement, seen_sandbox
 from runner.driver.launch import Device, NotLaunched, device_of, executable, facts_of, launch
@@ -52,6 +52,7 @@ async def run_session(job: Job, out: Path, conclude: Callable[[Outcome], None] =
             finally:
                 sandbox.cancel()
             facts = replace(facts, sandbox=sandbox.result() if _has_result(sandbox) else "unknown")
+            facts = replace(facts, user_agent=outcome.browser.user_agent or facts.user_agent)
             outcome = replace(outcome, started=started, browser=facts)
             conclude(outcome)
             return outcome
@@ -151,7 +152,8 @@ async def _concluded(stage: Stage, acting: _Acting, state: State, detail: str) -
     duration = stage.clock_ms()
     files = await stage.close()
     return Outcome(
-        state, detail[:2000], duration_ms=round(duration, 1), trace=acting.trace(), steps=tuple(acting.records),
+        state, detail[:2000], browser=BrowserFacts(user_agent=stage.user_agent), duration_ms=round(duration, 1),
+        trace=acting.trace(), steps=tuple(acting.records),
         actions=(*acting.actions(), *(stage.faults.unreached() if stage.faults is not None else ())),
         signals=stage.signals.signals(), dropped=stage.signals.dropped(),
         api_faults=stage.faults.fired if stage.faults is not None else (), state_faults=tuple(stage.applied),

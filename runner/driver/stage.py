@@ -62,6 +62,7 @@ class Stage:
         self.applied: list[StateFault] = []
         self.poison_words: set[str] = set()
         """Texts of the errors that our own state faults throw."""
+        self.user_agent = ""
         self.closing = False
         self.traffic = Traffic()
         self.signals = SignalLog(lambda: self.step, self.clock_ms)
@@ -101,6 +102,7 @@ class Stage:
         if self.job.outputs.trace:
             await self.context.tracing.start(screenshots=True, snapshots=True, sources=False)
         self.page = await self.context.new_page()
+        self.user_agent = str(await self.page.evaluate("navigator.userAgent"))[:1000]
         if self.job.outputs.video and self.page.video is not None:
             self._video = Path(await self.page.video.path())
 
