@@ -109,7 +109,8 @@ def _check_places(settled: SettledSession, out: Path | None) -> None:
         if out is not None:
             check_outside(out.absolute(), settled.payload, "choose a place outside with --out")
     if out is not None and out.exists():
-        raise UsageError(f"--out {printable(str(out))}: exists already", hint="name a new directory")
+        raise UsageError(f"--out {printable(str(out))}: exists already",
+                         hint="name a new directory; what was tried is remembered")
 
 
 def _journals() -> Path:
