@@ -16,7 +16,7 @@ import pytest
 from small_server import HTML, Reply, serving
 
 from runner.browser.faults import ApiFault
-from runner.browser.trace import Click
+from runner.browser.trace import Click, Fill
 from runner.incidents.identity import Identity
 from runner.incidents.model import Failure, Incident
 from runner.incidents.read import read_incident
@@ -147,6 +147,26 @@ def test_a_fault_is_for_its_request_only(tmp_path: Path, message: str, code: int
         ended = play(write(tmp_path, asking(f"{app.url}/", message)), f"{app.url}/")
     assert ended.returncode == code, ended.stdout
     assert ("seen 1x" if "boom" in message else "seen 2x" if code else "not seen") in ended.stdout
+
+
+LOCKED = b"""<!doctype html><link rel=icon href=data:,><input id=tick type=checkbox><input id=fixed%s><script>
+%s</script>"""
+
+
+@pytest.mark.parametrize(("lock", "script", "code", "says"), [
+    (b" readonly", b"", COULD_NOT_RUN, "step 1 (fill) had no effect"),
+    (b" readonly", b"throw new Error('gone')", REPRODUCED, "note: step 1 (fill) had no effect"),
+    (b"", b"", NOT_REPRODUCED, "note: step 0 (fill) had no effect: "),
+])
+def test_a_step_without_effect_never_means_that_a_failure_is_gone(tmp_path: Path, lock: bytes, script: bytes, code: int,
+                                                                  says: str) -> None:
+    """But for what no browser could ever have done: no text goes into a box to tick."""
+    with serving({"/": Reply(LOCKED % (lock, script), HTML)}) as app:
+        incident = Incident("loki", f"{app.url}/", trace=(Fill("#tick", "x"), Fill("#fixed", "x")),
+                            failures=(Failure(Identity("pageerror", "gone")),))
+        ended = play(write(tmp_path, incident), f"{app.url}/")
+    assert says in ended.stdout, ended.stdout
+    assert ended.returncode == code
 
 
 def test_a_hostile_incident_runs_no_code_of_its_own(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from pathlib import Path
 from playwright.async_api import Browser, Playwright
 
 from runner.browser.job import Job
+from runner.browser.outcome import StepRecord
 from runner.driver.faults import ApiFaults
 from runner.driver.launch import Device, device_of
 from runner.driver.pace import RecordedPace, SteppedPace
@@ -39,6 +40,9 @@ from runner.reports.script.parts.base import (
 )
 from runner.reports.script.parts.recorded import compare, recorded_identities
 
+NEVER_WORKS = ("Malformed value", "is not an <input>", "cannot be filled", "Cannot type text", "Unknown key")
+"""What a browser says of a step that cannot have had an effect when it was recorded either."""
+
 
 async def session(playwright: Playwright, options: Options) -> Report:
     """Every step of the recording, in a fresh browser."""
@@ -50,18 +54,24 @@ async def session(playwright: Playwright, options: Options) -> Report:
     records = await play(stage, lambda _: None)
     for record in records:
         if record.state == "missing":
-            raise CouldNotRun(f"step {record.index} ({job.trace[record.index].kind}) cannot be taken: {record.detail}")
-        if record.state == "failed" and "Timeout" in record.detail:
-            raise CouldNotRun(f"step {record.index} ({job.trace[record.index].kind}) did not end: {record.detail}")
+            raise CouldNotRun(f"{_named(job, record)} cannot be taken: {record.detail}")
     await linger(stage)
     seen = Session(job.trace, stage.faults.fired if stage.faults is not None else (), stage.applied,
                    stage.signals.signals())
-    without = [f"step {record.index} had no effect: {record.detail}" for record in records if record.state == "failed"]
-    report = compare(recorded, stage.signals.signals(), seen, without)
+    without = [record for record in records if record.state in ("failed", "skipped")]
+    report = compare(recorded, stage.signals.signals(), seen,
+                     [f"{_named(job, record)} had no effect: {record.detail}" for record in without])
     await browser.close()
     if not report.reproduced and not await still_there(options.url):
         raise CouldNotRun("the application went away in the middle")
+    for record in without:
+        if not report.reproduced and not any(words in record.detail for words in NEVER_WORKS):
+            raise CouldNotRun(f"{_named(job, record)} had no effect: {record.detail or record.state}")
     return report
+
+
+def _named(job: Job, record: StepRecord) -> str:
+    return f"step {record.index} ({job.trace[record.index].kind})"
 
 
 def stage_of(browser: Browser, job: Job, device: Device) -> Stage:
