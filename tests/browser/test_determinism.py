@@ -15,6 +15,7 @@ from stepping import chaos_job, free_port, perform, replay_of, trace_bytes
 
 from runner.browser.job import Job, Persona
 from runner.browser.outcome import Outcome
+from runner.driver.pace import EPOCH_MS
 from runner.incidents.identity import identity_of
 
 STEPS: dict[Persona, int] = {"rage-clicker": 6, "novice-chaotic": 7, "network-tormentor": 7, "adversary": 7,
@@ -87,3 +88,11 @@ def test_a_source_that_is_held(browser: Chromium, tmp_path: Path, source: str) -
 def test_a_source_that_is_not_held_is_named(browser: Chromium, tmp_path: Path, source: str, name: str) -> None:
     job = chaos_job(free_port(), "none", steps=2, path=source)
     assert name in perform(browser, "sources", job, tmp_path).uncontrolled
+
+
+def test_the_clock_begins_at_a_plausible_instant(browser: Chromium, tmp_path: Path) -> None:
+    job = chaos_job(free_port(), "rage-clicker", steps=3, path="clock")
+    shown = [getattr(step, "selector", "") for step in perform(browser, "sources", job, tmp_path).trace]
+    clicked = [int(selector[2:].partition("-")[0]) for selector in shown if selector.startswith("#b")]
+    assert clicked
+    assert all(0 < at - EPOCH_MS < 10_000 for at in clicked)
