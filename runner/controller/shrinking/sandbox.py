@@ -151,7 +151,7 @@ def seen_in(incident: Incident, left: Left) -> Seen:
         case "not_run":
             raise SetupError(f"nothing could be played: {printable(judgement.detail)[:500]}")
         case "judged":
-            idle = outcome is not None and any(step.state == "failed" for step in outcome.steps)
+            idle = outcome is not None and any(step.state in ("failed", "skipped") for step in outcome.steps)
             return frozenset(identity.id for identity in judgement.found) if judgement.found or not idle else None
         case "diverged":
             return frozenset()
