@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -16,18 +16,23 @@ Confinement = Literal["on", "off", "unknown"]
 
 _MOST = 4096
 _PAUSE = 0.1
+_LOOKS = 20
+"""A renderer that was just forked has no filter yet; one that has none in so many looks on end gets none."""
 _FILTER = "2"
 
 
-async def seen_sandbox(browser: str) -> Confinement:
-    """Look until there is a renderer. Only Chromium's sandbox is known."""
+async def seen_sandbox(browser: str, look: Callable[[], Confinement] | None = None,
+                       pause: float = _PAUSE) -> Confinement:
+    """Look until there is a renderer, every ``pause`` seconds. Only Chromium's sandbox is known."""
     if browser != "chromium":
         return "unknown"
+    look, off = look or sandbox_state, 0
     while True:
-        state = sandbox_state()
-        if state != "unknown":
+        state = look()
+        off = off + 1 if state == "off" else 0
+        if state == "on" or off == _LOOKS:
             return state
-        await asyncio.sleep(_PAUSE)
+        await asyncio.sleep(pause)
 
 
 def sandbox_state(proc: str = "/proc", own: int | None = None) -> Confinement:

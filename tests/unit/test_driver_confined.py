@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
-from runner.driver.confined import sandbox_state
+from runner.driver.confined import sandbox_state, seen_sandbox
 
 OURS, NODE, BROWSER, RENDERER = 32, 40, 50, 60
 
@@ -35,3 +37,16 @@ def test_without_one_of_them_there_is_none(tmp_path, lack):
 @pytest.mark.parametrize("other", [{"kind": "--type=gpu-process"}, {"parent": 1}], ids=str)
 def test_only_our_own_browsers_renderers_count(tmp_path, other):
     assert table(tmp_path, **other) == "unknown"
+
+
+def looked(*states):
+    looks = iter(states)
+    return asyncio.run(seen_sandbox("chromium", lambda: next(looks), pause=0))
+
+
+def test_a_renderer_that_was_just_forked_gets_its_filter_yet():
+    assert looked("unknown", *["off"] * 19, "on") == "on"
+
+
+def test_one_that_never_gets_a_filter_has_no_sandbox():
+    assert looked("unknown", *["off"] * 19, "unknown", *["off"] * 20) == "off"
