@@ -106,7 +106,10 @@ class SessionRun(Frozen):
 
 
 class FailureVerdict(Frozen):
-    """A failure over all runs: ``seen`` in so many of ``runs``. ``new``: the report does not claim it."""
+    """A failure over all runs: ``seen`` in so many of ``runs``. ``new``: the report does not claim it.
+
+    ``grave``: no application means it so. A verdict rests on the grave ones, or on all, where none is grave.
+    """
 
     id: str
     key: str
@@ -115,6 +118,7 @@ class FailureVerdict(Frozen):
     seen: int
     runs: int
     step: int | None = None
+    grave: bool = True
 
 
 class BrowserRecord(Frozen):
@@ -130,7 +134,9 @@ class BrowserRecord(Frozen):
 
 
 class SessionRecord(Frozen):
-    """What a browser session was about. ``files`` are the named files of the run directory besides the streams."""
+    """What a browser session was about. ``files`` are the named files of the run directory besides the streams;
+    ``options`` are the words of a command line that play it again as it was played, beside application and payload.
+    """
 
     mode: Literal["play", "chaos", "race"]
     url: str
@@ -150,4 +156,5 @@ class SessionRecord(Frozen):
     rate: str = ""
     uncontrolled: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
     files: tuple[FileRecord, ...] = ()

@@ -1,5 +1,5 @@
 """The evidence as JUnit XML, in the dialect that Jenkins' ``junit-10.xsd`` describes: one test case for each
-finished run, and one for the verdict.
+finished run, one for each failure of a browser session, and one for the verdict.
 
 A run that did not match is a failure, one that nothing can be said of an error; so is the verdict.
 """
@@ -14,6 +14,8 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from runner.errors import printable
 from runner.evidence.check import Evidence
 from runner.evidence.result import Result, Sample
+from runner.reports.session_junit import failure_cases, session_output, session_properties
+from runner.reports.session_words import is_recording
 from runner.reports.words import counted, excerpt, finite, headline, reasons, refusal, run_name
 
 _CLASS = "runner.replay"
@@ -27,14 +29,16 @@ _MAX_REASONS = 20
 def render_junit(evidence: Evidence) -> str:
     """The XML document. Characters that XML cannot hold are shown as escapes."""
     result = evidence.result
-    cases = [*(_run(evidence, sample) for sample in result.samples), _verdict(result)]
-    failures = sum(1 for case in cases if case.find("failure") is not None)
-    errors = sum(1 for case in cases if case.find("error") is not None)
+    found = failure_cases(result, result.session) if result.session is not None else ()
+    cases = [*(_run(evidence, sample) for sample in result.samples), *found, _verdict(result)]
+    failures, errors, skipped = (sum(case.find(kind) is not None for case in cases)
+                                 for kind in ("failure", "error", "skipped"))
     counts = {"tests": str(len(cases)), "failures": str(failures), "errors": str(errors),
               "time": _seconds(sum(finite(sample.duration_seconds) for sample in result.samples))}
-    root = Element("testsuites", {"name": "runner replay", **counts})
-    suite = SubElement(root, "testsuite", {"name": f"runner replay: {_text(result.command)}", **counts, "skipped": "0",
-                                           "timestamp": _text(result.started)})
+    command = "runner chaos" if is_recording(result) else "runner replay"
+    root = Element("testsuites", {"name": command, **counts})
+    suite = SubElement(root, "testsuite", {"name": f"{command}: {_text(result.command)}", **counts,
+                                           "skipped": str(skipped), "timestamp": _text(result.started)})
     properties = SubElement(suite, "properties")
     for name, value in _properties(result):
         SubElement(properties, "property", {"name": name, "value": _text(value)})
@@ -51,11 +55,16 @@ def _run(evidence: Evidence, sample: Sample) -> Element:
             "type": _text(sample.mismatch_reason or sample.outcome), "message": _text(refusal(sample))})
         problem.text = "\n".join(_ending(sample))
     limit = min(_MAX_OUTPUT, _MAX_ALL_OUTPUT // (2 * len(evidence.result.samples)))
-    for tag, raw in (("system-out", evidence.output(sample, "stdout")),
-                     ("system-err", evidence.output(sample, "stderr"))):
-        if raw:
-            SubElement(case, tag).text = excerpt(raw, limit)
+    written = _output if evidence.result.session is None else session_output
+    for tag, text in written(evidence, sample, limit):
+        if text:
+            SubElement(case, tag).text = text
     return case
+
+
+def _output(evidence: Evidence, sample: Sample, limit: int) -> tuple[tuple[str, str], ...]:
+    streams = (("system-out", evidence.output(sample, "stdout")), ("system-err", evidence.output(sample, "stderr")))
+    return tuple((tag, excerpt(raw, limit) if raw else "") for tag, raw in streams)
 
 
 def _ending(sample: Sample) -> Iterator[str]:
@@ -69,7 +78,7 @@ def _ending(sample: Sample) -> Iterator[str]:
 
 def _verdict(result: Result) -> Element:
     case = _case("verdict", 0.0)
-    if result.verdict != "reproduced":
+    if result.verdict not in ("reproduced", "recorded"):
         failed = result.verdict == "not_reproduced"
         problem = SubElement(case, "failure" if failed else "error", {
             "type": _text(result.verdict), "message": f"{headline(result)}: {counted(result)}"})
@@ -93,6 +102,8 @@ def _properties(result: Result) -> Iterator[tuple[str, str]]:
     if result.image is not None:
         yield "image_id", result.image.used_id
     yield "result_sha256", result.core_sha256()
+    if result.session is not None:
+        yield from session_properties(result.session)
     for row in result.drift:
         yield f"drift.{_text(row.what)}", f"recorded {row.recorded}, used {row.used}"
 

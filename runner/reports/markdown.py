@@ -7,36 +7,40 @@ In a table a ``|`` in such a text is shown as its escape, since renderers disagr
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from runner.errors import printable
 from runner.evidence.check import Evidence
 from runner.evidence.parts import ChangeRecord
 from runner.evidence.result import Result, Sample
 from runner.reports.markup import code, fenced
+from runner.reports.session_markdown import session_output, session_parts
+from runner.reports.session_words import is_recording
+from runner.reports.tables import MOST_LISTED, cell, listed, more, short, table
 from runner.reports.words import counted, ended, excerpt, finite, headline, reasons, refusal, replay_command
 
-_MAX_CELL = 300
-_MAX_LISTED = 20
 _MAX_CHANGES = 50
 _MAX_OUTPUT = 4_000
-"""Characters of a text; reasons and warnings; changes of a run; bytes of a stream. ``result.json`` has them all."""
+"""Changes of a run; bytes of a stream. ``result.json`` has them all."""
 
 
 def render_markdown(evidence: Evidence) -> str:
     """One page for a person, to be pasted into an issue."""
     result = evidence.result
-    parts = (_verdict(result), _drift(result), _runs(result), _changes(result), _output(evidence), _policy(result),
-             _place(result), _evidence(evidence), _replay(result))
+    session = session_parts(result, result.session) if result.session is not None else ()
+    parts = (_verdict(result), *session, _drift(result), _runs(result), _changes(result), _output(evidence),
+             _policy(result), _place(result), _evidence(evidence), _replay(result))
     return "\n\n".join("\n".join(part) for part in map(tuple, parts) if part) + "\n"
 
 
 def _verdict(result: Result) -> Iterator[str]:
     yield f"# {headline(result)}: {counted(result)}"
     yield ""
-    yield from _table(("Command", "Expected"), [(result.command, _expected(result))])
-    yield from _listed("Why", reasons(result))
-    yield from _listed("Warnings", result.warnings)
+    if result.session is None:
+        yield from table(("Command", "Expected"), [(result.command, _expected(result))])
+    else:
+        yield from table(("Application", "Opened"), [(result.command, result.session.url)])
+    yield from listed("Why", reasons(result))
+    yield from listed("Warnings", result.warnings)
 
 
 def _expected(result: Result) -> str:
@@ -58,13 +62,16 @@ def _signature(fields: dict[str, object]) -> str:
 def _drift(result: Result) -> Iterator[str]:
     yield "## Drift"
     yield ""
+    if is_recording(result):
+        yield "None: this is the recording."
+        return
     if not result.drift and not result.mode_drift:
         yield "None: it was replayed as it was recorded."
         return
     rows = [(row.what, row.recorded or "nothing", row.used or "nothing") for row in result.drift]
-    rows += [("mode", row.path, row.detail) for row in result.mode_drift[:_MAX_LISTED]]
-    yield from _table(("What", "Recorded", "Used"), rows)
-    yield from _more(len(result.mode_drift) - _MAX_LISTED, "entries with other mode bits")
+    rows += [("mode", row.path, row.detail) for row in result.mode_drift[:MOST_LISTED]]
+    yield from table(("What", "Recorded", "Used"), rows)
+    yield from more(len(result.mode_drift) - MOST_LISTED, "entries with other mode bits")
 
 
 def _runs(result: Result) -> Iterator[str]:
@@ -82,9 +89,9 @@ def _runs(result: Result) -> Iterator[str]:
 def _run(sample: Sample) -> str:
     cpu = "" if sample.cpu_seconds is None else f"{finite(sample.cpu_seconds):.3f}"
     memory = "" if sample.peak_memory is None else f"{sample.peak_memory / (1 << 20):.1f} MiB"
-    why = "" if sample.accepted else _cell(refusal(sample))
-    return (f"| {sample.index} | {'yes' if sample.accepted else 'no'} | {_cell(ended(sample))} | "
-            f"{_cell(sample.outcome)} | {finite(sample.wall_seconds):.3f} | {cpu} | {memory} | {why} |")
+    why = "" if sample.accepted else cell(refusal(sample))
+    return (f"| {sample.index} | {'yes' if sample.accepted else 'no'} | {cell(ended(sample))} | "
+            f"{cell(sample.outcome)} | {finite(sample.wall_seconds):.3f} | {cpu} | {memory} | {why} |")
 
 
 def _changes(result: Result) -> Iterator[str]:
@@ -92,21 +99,22 @@ def _changes(result: Result) -> Iterator[str]:
     yield ""
     alike: dict[tuple[tuple[ChangeRecord, ...], str], list[int]] = {}
     for sample in result.samples:
-        alike.setdefault((sample.changes, sample.changes_note), []).append(sample.index)
+        side = sample if result.session is None or sample.target is None else sample.target
+        alike.setdefault((side.changes, side.changes_note), []).append(sample.index)
     if set(alike) <= {((), "")}:
         yield "None: every run left its copy as it was."
         return
-    for number, ((changes, note), runs) in enumerate(list(alike.items())[:_MAX_LISTED]):
+    for number, ((changes, note), runs) in enumerate(list(alike.items())[:MOST_LISTED]):
         if number:
             yield ""
-        why = f" ({code(_short(note))})" if note else ""
+        why = f" ({code(short(note))})" if note else ""
         yield f"**{_numbers(runs)}**: {len(changes) or 'nothing'} changed{why}"
         if changes:
             yield ""
             rows = [(change.kind, change.path, change.detail) for change in changes[:_MAX_CHANGES]]
-            yield from _table(("Kind", "Path", "Detail"), rows)
-            yield from _more(len(changes) - _MAX_CHANGES, "changes")
-    yield from _more(len(alike) - _MAX_LISTED, "different lists of changes")
+            yield from table(("Kind", "Path", "Detail"), rows)
+            yield from more(len(changes) - _MAX_CHANGES, "changes")
+    yield from more(len(alike) - MOST_LISTED, "different lists of changes")
 
 
 def _numbers(runs: list[int]) -> str:
@@ -114,8 +122,8 @@ def _numbers(runs: list[int]) -> str:
         return f"Run {runs[0]}"
     if runs == list(range(runs[0], runs[-1] + 1)):
         return f"Runs {runs[0]} to {runs[-1]}"
-    shown = ", ".join(map(str, runs[:_MAX_LISTED]))
-    return f"Runs {shown}" + (f" and {len(runs) - _MAX_LISTED} more" if len(runs) > _MAX_LISTED else "")
+    shown = ", ".join(map(str, runs[:MOST_LISTED]))
+    return f"Runs {shown}" + (f" and {len(runs) - MOST_LISTED} more" if len(runs) > MOST_LISTED else "")
 
 
 def _output(evidence: Evidence) -> Iterator[str]:
@@ -124,7 +132,12 @@ def _output(evidence: Evidence) -> Iterator[str]:
     chosen = next((sample for sample in samples if not sample.accepted), samples[0] if samples else None)
     if chosen is None:
         return
-    yield f"## Output of run {chosen.index}"
+    if chosen.session is not None or chosen.target is not None:
+        yield from session_output(evidence, chosen)
+        yield ""
+        yield f"## Output of the browser's driver in run {chosen.index}"
+    else:
+        yield f"## Output of run {chosen.index}"
     for name, raw in (("stdout", evidence.output(chosen, "stdout")), ("stderr", evidence.output(chosen, "stderr"))):
         yield ""
         if raw:
@@ -139,7 +152,7 @@ def _policy(result: Result) -> Iterator[str]:
     policy = result.policy
     yield "## Policy"
     yield ""
-    yield from _table(("Setting", "Value"), [
+    yield from table(("Setting", "Value"), [
         ("name", policy.name), ("sha256", policy.sha256), ("seccomp sha256", policy.seccomp_sha256),
         *((name, json.dumps(value, sort_keys=True)) for name, value in sorted(policy.effective.items())
           if name not in {"name", "seccomp"})])
@@ -159,14 +172,14 @@ def _place(result: Result) -> Iterator[str]:
         value = engine.get(name)
         if value:
             rows.append((name, ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)))
-    yield from _table(("What", "Value"), rows)
+    yield from table(("What", "Value"), rows)
 
 
 def _evidence(evidence: Evidence) -> Iterator[str]:
     result = evidence.result
     yield "## Evidence"
     yield ""
-    yield from _table(("What", "Value"), [
+    yield from table(("What", "Value"), [
         ("run", result.run_id), ("started", result.started), ("finished", result.finished),
         ("report sha256", result.report_sha256),
         *([("bundle sha256", result.bundle_sha256)] if result.bundle_sha256 else []),
@@ -180,35 +193,3 @@ def _replay(result: Result) -> Iterator[str]:
     yield "## Replay it"
     yield ""
     yield from fenced([replay_command(result)], "sh")
-
-
-def _listed(title: str, texts: tuple[str, ...]) -> Iterator[str]:
-    if texts:
-        yield ""
-        yield f"**{title}**"
-        yield ""
-        yield from (f"- {code(_short(text))}" for text in texts[:_MAX_LISTED])
-        yield from _more(len(texts) - _MAX_LISTED, "like this")
-
-
-def _more(number: int, what: str) -> Iterator[str]:
-    if number > 0:
-        yield ""
-        yield f"And {number} more {what}."
-
-
-def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
-    yield f"| {' | '.join(heads)} |"
-    yield "|" + "---|" * len(heads)
-    for row in rows:
-        yield f"| {' | '.join(_cell(text) for text in row)} |"
-
-
-def _cell(text: str) -> str:
-    return code(_short(text).replace("|", "\\x7c"))
-
-
-def _short(text: str) -> str:
-    """Printable, bounded, and never blank: a span of blanks would vanish."""
-    shown = printable(text[:_MAX_CELL]) + ("…" if len(text) > _MAX_CELL else "")
-    return shown if shown.strip() else shown.replace(" ", "\\x20")

@@ -1,7 +1,8 @@
 """The evidence as SARIF 2.1.0 (OASIS standard, errata 01): findings for code scanning.
 
 A reproduced failure is an error in the payload, at the place that the contract's signature names. A report that does
-not hold is a warning about the report. Where nothing can be said, the result is ``open``.
+not hold is a warning about the report. Where nothing can be said, the result is ``open``. Of a browser session each
+failure is a finding.
 """
 
 from __future__ import annotations
@@ -10,21 +11,29 @@ import json
 import re
 from collections.abc import Iterator
 from datetime import datetime
-from hashlib import sha256
 from typing import Any
 from urllib.parse import quote
 
 from runner.errors import printable
 from runner.evidence.check import Evidence
-from runner.evidence.events import canonical
 from runner.evidence.result import Result, Sample
+from runner.reports.naming import file_name
 from runner.reports.places import Place, places
-from runner.reports.sarif_rules import NO_VERDICT, NOT_REPRODUCED, REPRODUCED, RULES, RUN_REFUSED, Rule
-from runner.reports.words import counted, ended, file_name, headline, reasons, refusal, run_name
+from runner.reports.sarif_rules import (
+    COMMAND_RULES,
+    NO_VERDICT,
+    NOT_REPRODUCED,
+    REPRODUCED,
+    RULES,
+    RUN_REFUSED,
+    Rule,
+)
+from runner.reports.sarif_text import digest, literal, text
+from runner.reports.session_sarif import failure_results
+from runner.reports.words import counted, ended, headline, reasons, refusal, run_name
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _ROOT = "%SRCROOT%"
-_MAX_TEXT = 1_000
 _MAX_REASONS = 20
 _MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?Z")
 
@@ -32,19 +41,26 @@ _MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[
 def render_sarif(evidence: Evidence) -> str:
     """One run of SARIF, ASCII."""
     result = evidence.result
+    rules = COMMAND_RULES if result.session is None else RULES
     run = {
-        "tool": {"driver": {"name": "sandbox-runner", "version": _text(result.tool.get("version", "unknown")),
-                            "rules": [rule.descriptor() for rule in RULES]}},
-        "automationDetails": {"id": f"sandbox-runner/{_text(result.report_sha256[:12])}/{_text(result.run_id)}"},
+        "tool": {"driver": {"name": "sandbox-runner", "version": text(result.tool.get("version", "unknown")),
+                            "rules": [rule.descriptor() for rule in rules]}},
+        "automationDetails": {"id": f"sandbox-runner/{text(result.report_sha256[:12])}/{text(result.run_id)}"},
         "invocations": [_invocation(result)],
         "originalUriBaseIds": {_ROOT: {"description": {"text": "The root of the payload."}}},
         "artifacts": [{"location": {"uri": _report_uri(result)}, "roles": ["referencedOnCommandLine"],
-                       "hashes": {"sha-256": _text(result.bundle_sha256 or result.report_sha256)}}],
+                       **_hashes(result)}],
         "results": list(_results(evidence)),
         "columnKind": "unicodeCodePoints",
         "properties": _properties(result),
     }
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, sort_keys=True) + "\n"
+
+
+def _hashes(result: Result) -> dict[str, Any]:
+    """A recording that came to nothing has no report."""
+    known = result.bundle_sha256 or result.report_sha256
+    return {"hashes": {"sha-256": text(known)}} if known else {}
 
 
 def _results(evidence: Evidence) -> Iterator[dict[str, Any]]:
@@ -53,7 +69,10 @@ def _results(evidence: Evidence) -> Iterator[dict[str, Any]]:
     frames = places(evidence)
     where = {"locations": [_main_location(result, frames)]}
     stack = {"stacks": [_stack(frames)]} if frames else {}
-    yield _finding(result, rule, _verdict_text(result), "verdict") | where | stack
+    if result.session is None or result.verdict not in ("reproduced", "recorded"):
+        yield _finding(result, rule, _verdict_text(result), "verdict") | where | stack
+    if result.session is not None:
+        yield from failure_results(evidence, result.session)
     for sample in result.samples:
         if not sample.accepted:
             yield _refused(result, sample) | where
@@ -61,30 +80,26 @@ def _results(evidence: Evidence) -> Iterator[dict[str, Any]]:
 
 def _verdict_text(result: Result) -> str:
     signature = result.contract.signature or {}
-    failure = f" {_literal(signature['class'])}: {_literal(signature.get('message'))}." if "class" in signature else ""
-    why = "".join(f" {_literal(reason)}." for reason in reasons(result)[:_MAX_REASONS])
+    failure = f" {literal(signature['class'])}: {literal(signature.get('message'))}." if "class" in signature else ""
+    why = "".join(f" {literal(reason)}." for reason in reasons(result)[:_MAX_REASONS])
     return f"{headline(result).capitalize()}: {counted(result)}.{failure}{why}"
 
 
 def _refused(result: Result, sample: Sample) -> dict[str, Any]:
     name = run_name(sample)
     undecided = sample.outcome == "no_verdict"
-    text = f"{name.capitalize()} was not accepted: {_literal(ended(sample))}, {_literal(refusal(sample))}."
-    finding = _finding(result, NO_VERDICT if undecided else RUN_REFUSED, text, name)
-    return finding | {"properties": {"run": sample.index, "cause": _text(sample.cause), "exitCode": sample.returncode,
-                                     "outcome": _text(sample.outcome), "outputSha256": _text(sample.output_sha256)}}
+    said = f"{name.capitalize()} was not accepted: {literal(ended(sample))}, {literal(refusal(sample))}."
+    finding = _finding(result, NO_VERDICT if undecided else RUN_REFUSED, said, name)
+    return finding | {"properties": {"run": sample.index, "cause": text(sample.cause), "exitCode": sample.returncode,
+                                     "outcome": text(sample.outcome), "outputSha256": text(sample.output_sha256)}}
 
 
-def _finding(result: Result, rule: Rule, text: str, about: str) -> dict[str, Any]:
+def _finding(result: Result, rule: Rule, said: str, about: str) -> dict[str, Any]:
     """Its fingerprint is the same in every replay of this report on this payload."""
     subject = [result.report_sha256, result.payload_fingerprint.content, rule.id, about]
     return {"ruleId": rule.id, "ruleIndex": RULES.index(rule), "kind": rule.kind, "level": rule.level,
-            "message": {"text": text}, "fingerprints": {"replay/v1": sha256(canonical(subject)).hexdigest()},
-            "partialFingerprints": {"contract/v1": _digest(result.contract.model_dump(mode="json"))}}
-
-
-def _digest(document: object) -> str:
-    return sha256(canonical(document)).hexdigest()
+            "message": {"text": said}, "fingerprints": {"replay/v1": digest(subject)},
+            "partialFingerprints": {"contract/v1": digest(result.contract.model_dump(mode="json"))}}
 
 
 def _main_location(result: Result, frames: tuple[Place, ...]) -> dict[str, Any]:
@@ -102,7 +117,7 @@ def _stack(frames: tuple[Place, ...]) -> dict[str, Any]:
 
 def _location(frame: Place) -> dict[str, Any]:
     location: dict[str, Any] = {"logicalLocations": [
-        {"name": _text(frame.function), "fullyQualifiedName": _text(frame.name), "kind": "function"}]}
+        {"name": text(frame.function), "fullyQualifiedName": text(frame.name), "kind": "function"}]}
     if frame.file is not None:
         uri = quote(frame.file.encode("utf-8", "surrogateescape"))
         physical: dict[str, Any] = {"artifactLocation": {"uri": uri, "uriBaseId": _ROOT}}
@@ -119,8 +134,8 @@ def _invocation(result: Result) -> dict[str, Any]:
     times = {key: value for key, value in (("startTimeUtc", result.started), ("endTimeUtc", result.finished))
              if _is_moment(value)}
     return {"executionSuccessful": result.error is None, "exitCode": result.exit_code, **times,
-            "toolExecutionNotifications": [{"level": level, "message": {"text": _literal(text)}}
-                                           for level, text in told]}
+            "toolExecutionNotifications": [{"level": level, "message": {"text": literal(note)}}
+                                           for level, note in told]}
 
 
 def _report_uri(result: Result) -> str:
@@ -135,19 +150,8 @@ def _is_moment(text: str) -> bool:
 
 
 def _properties(result: Result) -> dict[str, Any]:
-    return {"verdict": _text(result.verdict), "runId": _text(result.run_id), "command": _text(result.command),
+    return {"verdict": text(result.verdict), "runId": text(result.run_id), "command": text(result.command),
             "runs": result.runs, "passes": result.passes, "resultSha256": result.core_sha256(),
-            "payloadFingerprint": _text(result.payload_fingerprint.exact), "policySha256": _text(result.policy.sha256),
-            "backend": _text(result.backend), "imageId": _text(result.image.used_id) if result.image else None}
+            "payloadFingerprint": text(result.payload_fingerprint.exact), "policySha256": text(result.policy.sha256),
+            "backend": text(result.backend), "imageId": text(result.image.used_id) if result.image else None}
 
-
-def _text(value: object) -> str:
-    return printable(str(value)[:_MAX_TEXT])
-
-
-def _literal(value: object) -> str:
-    """For a message, in which ``[…](…)`` is a link and ``{0}`` a placeholder (SARIF 3.11.5, 3.11.6)."""
-    shown = _text(value)
-    for plain, escaped in (("\\", "\\\\"), ("[", "\\["), ("]", "\\]"), ("{", "{{"), ("}", "}}")):
-        shown = shown.replace(plain, escaped)
-    return shown

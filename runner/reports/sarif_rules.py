@@ -1,4 +1,4 @@
-"""What can be found by a replay, as SARIF's rules. Only a finding of kind ``fail`` has a level."""
+"""What can be found by a replay or a browser session, as SARIF's rules. Only a finding of kind ``fail`` has a level."""
 
 from __future__ import annotations
 
@@ -38,4 +38,24 @@ NO_VERDICT = Rule(
     "RUN1004", "NoVerdict", "open", "none", "Nothing can be said of the report.",
     "The runs were cut short, or hit a limit that the report asked for; this says nothing about the payload.")
 
-RULES = (REPRODUCED, NOT_REPRODUCED, RUN_REFUSED, NO_VERDICT)
+_SEEN = "A browser session showed it. The message says in how many runs, and whether the recording had it."
+KINDS = {
+    "pageerror": Rule("RUN2001", "PageError", "fail", "error", "An error in the page that nothing caught.", _SEEN),
+    "http_error": Rule("RUN2002", "HttpError", "fail", "error", "The server answered with an error.", _SEEN),
+    "failed_request": Rule("RUN2003", "FailedRequest", "fail", "warning", "A request got no answer.", _SEEN),
+    "console_error": Rule("RUN2004", "ConsoleError", "fail", "warning", "The page wrote an error to its console.",
+                          _SEEN),
+    "resource_failure": Rule("RUN2005", "ResourceFailure", "fail", "warning", "A part of the page did not load.",
+                             _SEEN),
+    "navigation_error": Rule("RUN2006", "NavigationError", "fail", "warning", "A page could not be opened.", _SEEN),
+    "dialog": Rule("RUN2007", "UnexpectedDialog", "fail", "warning", "The page opened a dialog.", _SEEN),
+    "ui_freeze": Rule("RUN2008", "BlankOrFrozenPage", "fail", "error", "The page was blank, or did not react.", _SEEN),
+    "layout": Rule("RUN2009", "LayoutIssue", "fail", "warning", "The page does not fit its screen.", _SEEN),
+    "race": Rule("RUN2010", "Race", "fail", "error", "A request succeeded more often than it may.", _SEEN),
+}
+"""By kind of a failure's identity. An unhandled rejection is a page error."""
+
+OTHER_KIND = Rule("RUN2099", "OtherFailure", "fail", "warning", "A failure of a kind that is not known here.", _SEEN)
+
+COMMAND_RULES = (REPRODUCED, NOT_REPRODUCED, RUN_REFUSED, NO_VERDICT)
+RULES = (*COMMAND_RULES, *KINDS.values(), OTHER_KIND)

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from runner.evidence.result import Result, Sample
 from runner.evidence.session_record import FailureVerdict, SessionRecord
+from runner.reports.session_words import STATES, target_ended
 
 _SHOWN = 10
-_WORDS = {"reproduced": "reproduced", "partly": "partly", "not_reproduced": "gone", "unknown": "not seen",
-          "recorded": "found", "new": "new"}
+_MARKS = {**STATES, "partly": "partly"}
 
 
 def session_lines(result: Result, session: SessionRecord) -> list[str]:
     """The lines that take the place of a command's."""
     lines = [f"application  {session.target_command or 'runs elsewhere'}", f"opened       {session.url}",
              f"played       {_played(result, session)}"]
-    lines += [f"{_WORDS[failure.state]:<12} {_failure(failure)}" for failure in session.failures[:_SHOWN]]
+    lines += [f"{_MARKS[failure.state]:<12} {_failure(failure)}" for failure in session.failures[:_SHOWN]]
     if len(session.failures) > _SHOWN:
         lines.append(f"             and {len(session.failures) - _SHOWN} more failures, in result.json")
     if session.rate:
         lines.append(f"race         {session.rate}{_spread(result)}")
     lines += [f"why          {line}" for sample in result.samples for line in _why(sample)]
+    lines += [f"ended        {line}" for line in _ended(result)[:_SHOWN]]
     if session.uncontrolled:
         lines.append(f"uncontrolled {', '.join(session.uncontrolled)}: a replay may take another course")
     browser = session.browser
@@ -56,3 +57,9 @@ def _why(sample: Sample) -> list[str]:
     if sample.accepted or sample.outcome == "failed":
         return []
     return [f"run {sample.index}: {sample.detail or sample.cause}"]
+
+
+def _ended(result: Result) -> list[str]:
+    """Applications that did not serve to the end."""
+    return [f"the application of run {sample.index}: {target_ended(sample.target)}" for sample in result.samples
+            if sample.target is not None and sample.target.cause != "stopped"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from runner.errors import printable
 from runner.evidence.result import Result
 from runner.reports.session_text import session_lines
-from runner.reports.words import counted, headline
+from runner.reports.words import counted, headline, reasons
 
 _SHOWN = 5
 
@@ -21,14 +21,23 @@ def render_text(result: Result, directory: str) -> str:
     lines.append(f"policy       {result.policy.name} {result.policy.sha256[:12]}, {result.engine['boundary']}")
     if result.engine.get("differences"):
         lines.append(f"engine       {_engine(result)}")
-    if result.verdict != "reproduced" and not (result.session and result.session.failures):
-        lines += [f"why          {printable(reason)}" for reason in result.reasons if reason != counted(result)]
+    lines += [f"why          {printable(reason)}" for reason in _reasons(result)]
     lines += [f"warning      {printable(note)}" for note in result.warnings]
     lines += [f"mode         {row.path}: {row.detail}" for row in result.mode_drift[:_SHOWN]]
     lines += [f"drift        {row.what}: recorded {row.recorded}, used {row.used}" for row in result.drift]
     lines += _changes(result)
     lines.append(f"evidence     {printable(directory)}")
     return "\n".join(lines)
+
+
+def _reasons(result: Result) -> tuple[str, ...]:
+    """Of a session, only what its failures and runs, which are told above, do not say already."""
+    if result.verdict == "reproduced":
+        return ()
+    if result.session is not None and result.session.failures and result.verdict != "recorded":
+        return ()
+    told = {sample.detail for sample in result.samples} if result.session is not None else set()
+    return tuple(reason for reason in reasons(result) if reason in result.reasons and reason not in told)
 
 
 def _command(result: Result) -> list[str]:

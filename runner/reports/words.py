@@ -10,7 +10,8 @@ import shlex
 
 from runner.errors import printable
 from runner.evidence.result import Result, Sample
-from runner.evidence.session_record import SessionRecord
+from runner.reports.naming import operand
+from runner.reports.session_words import counted_failures, session_command
 
 _HEADLINES = {"reproduced": "REPRODUCED", "not_reproduced": "NOT REPRODUCED", "recorded": "RECORDED"}
 _MARK = "[… {} bytes before this are left out]\n"
@@ -25,28 +26,15 @@ def counted(result: Result) -> str:
     """How many of the requested runs matched; of a browser session, how many of its failures were seen."""
     if result.session is None:
         return f"{result.passes} of {result.runs} runs matched"
-    return _counted_failures(result, result.session)
-
-
-def _counted_failures(result: Result, session: SessionRecord) -> str:
-    recorded = [failure for failure in session.failures if failure.state != "new"]
-    if result.verdict == "recorded":
-        return f"{len(recorded)} {'failure' if len(recorded) == 1 else 'failures'} found"
-    if not recorded:
-        return f"{result.passes} of {result.runs} runs matched"
-    seen = sum(failure.state == "reproduced" for failure in recorded)
-    partly = "partly, " if 0 < seen < len(recorded) else ""
-    return f"{partly}{seen} of {len(recorded)} recorded failures in {_runs(result.runs)}"
-
-
-def _runs(count: int) -> str:
-    return "1 run" if count == 1 else f"every one of {count} runs"
+    return counted_failures(result, result.session)
 
 
 def reasons(result: Result) -> tuple[str, ...]:
-    """Why the verdict is not a better one, each said once, without the count of runs."""
+    """Why the verdict is not a better one, each said once, without the count of runs and the bare names of failures."""
     said = (*result.reasons, result.error) if result.error else result.reasons
-    return tuple(reason for reason in dict.fromkeys(said) if reason != counted(result))
+    known = {counted(result), *(failure.key for failure in result.session.failures)} if result.session else \
+        {counted(result)}
+    return tuple(reason for reason in dict.fromkeys(said) if reason not in known)
 
 
 def run_name(sample: Sample) -> str:
@@ -89,9 +77,13 @@ def excerpt(raw: bytes, limit: int) -> str:
 
 def replay_command(result: Result) -> str:
     """The shell command that replays the report in the same way, with files named as they were then."""
-    words = ["runner", "replay", _file(result.report)]
+    return _report_command(result) if result.session is None else session_command(result, result.session)
+
+
+def _report_command(result: Result) -> str:
+    words = ["runner", "replay", operand(result.report)]
     if result.bundle_sha256 is None:
-        words += ["--payload", _file(result.payload)]
+        words += ["--payload", operand(result.payload)]
     words += ["--runs", str(result.runs), "--yes"]
     if result.jobs != 1:
         words += ["--jobs", str(result.jobs)]
@@ -110,14 +102,3 @@ def replay_command(result: Result) -> str:
     if result.image is not None and result.image.matched == "name":
         words += ["--docker-image", result.image.name]
     return shlex.join(words)
-
-
-def file_name(path: str) -> str:
-    """The last part of a path: all of it that means something elsewhere."""
-    return path.rstrip("/").rpartition("/")[2] or "."
-
-
-def _file(path: str) -> str:
-    """Never to be taken for an option."""
-    name = file_name(path)
-    return f"./{name}" if name.startswith("-") else name

@@ -12,6 +12,7 @@ from runner import __version__
 from runner.browser.job import Ready
 from runner.browser.outcome import BrowserFacts
 from runner.controller.document import fingerprint_record, image_record, moment, policy_record, sample_of
+from runner.controller.sessions.options import options_of
 from runner.controller.sessions.request import SettledSession
 from runner.errors import ExitCode, printable
 from runner.evidence.index import Opening
@@ -170,13 +171,15 @@ def _session(settled: SettledSession, found: SessionFindings) -> SessionRecord:
     uncontrolled = {source for run in found.judged if run.session for source in run.session.uncontrolled}
     return SessionRecord(
         mode=job.mode, url=printable(job.url), persona=_persona(settled), seed=job.seed if _seeded(settled) else None,
-        pace=job.pace, steps=len(job.trace), target_command=printable(settled.target.display) if settled.target else None,
+        pace=job.pace, steps=len(job.trace),
+        target_command=printable(settled.target.display) if settled.target else None,
         ready=ready_text(job.ready), browser=_browser(found.browser),
         driver_image=image_record(_driver_pin(settled), found.driver_image),
         driver_policy=policy_record(settled.driver_policy), failures=found.failures,
         api_faults=len(job.api_faults), state_faults=len(job.state_faults),
         lanes=job.race.lanes if job.race else 0, rate=found.rate, uncontrolled=tuple(sorted(uncontrolled)),
-        notes=tuple(printable(note) for note in incident.notes) if incident else (), files=found.files)
+        notes=tuple(printable(note) for note in incident.notes) if incident else (),
+        options=options_of(settled), files=found.files)
 
 
 def _persona(settled: SettledSession) -> str | None:

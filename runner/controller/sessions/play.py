@@ -19,6 +19,7 @@ from runner.evidence.session_record import FailureVerdict
 from runner.evidence.sessions import SessionsVerdict, check_reproducible, decide_sessions
 from runner.evidence.store import RunDirectory
 from runner.evidence.verdict import Judged, Verdict
+from runner.incidents.identity import is_grave
 from runner.incidents.model import Failure, Incident
 from runner.oracles.events import SessionJudgement, judge_session
 from runner.oracles.judge import Judgement, MismatchReason
@@ -121,9 +122,10 @@ def unfired(incident: Incident, outcome: Outcome) -> tuple[str, ...]:
 def _rows(whole: SessionsVerdict, incident: Incident) -> list[FailureVerdict]:
     steps: dict[str, Failure] = {failure.identity.id: failure for failure in reversed(incident.failures)}
     return [FailureVerdict(id=row.identity.id, key=row.identity.key, kind=row.identity.kind, state=row.state,
-                           seen=row.seen, runs=row.runs, step=steps[row.identity.id].step) for row in whole.rows]
+                           seen=row.seen, runs=row.runs, step=steps[row.identity.id].step,
+                           grave=is_grave(row.identity)) for row in whole.rows]
 
 
 def _news(whole: SessionsVerdict) -> list[FailureVerdict]:
     return [FailureVerdict(id=row.identity.id, key=row.identity.key, kind=row.identity.kind, state="new",
-                           seen=row.seen, runs=row.runs) for row in whole.new]
+                           seen=row.seen, runs=row.runs, grave=is_grave(row.identity)) for row in whole.new]

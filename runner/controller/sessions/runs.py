@@ -8,6 +8,7 @@ from runner.browser.outcome import Lane, Outcome, StepRecord
 from runner.browser.trace import Click, Fill, Press, Step
 from runner.errors import printable
 from runner.evidence.session_record import FailureVerdict, LaneRecord, NoiseRecord, SeenFailure, SessionRun, StepTaken
+from runner.incidents.identity import is_grave
 from runner.incidents.model import Failure, Incident, NoiseCount
 
 _TEXT = 200
@@ -32,7 +33,8 @@ def session_run(outcome: Outcome, failures: Sequence[Failure], noise: Sequence[N
 def verdicts_of_recording(incident: Incident) -> tuple[FailureVerdict, ...]:
     """What a recording found."""
     return tuple(FailureVerdict(id=failure.identity.id, key=failure.identity.key, kind=failure.identity.kind,
-                                state="recorded", seen=1, runs=1, step=failure.step) for failure in incident.failures)
+                                state="recorded", seen=1, runs=1, step=failure.step,
+                                grave=is_grave(failure.identity)) for failure in incident.failures)
 
 
 def step_text(step: Step) -> str:
