@@ -16,7 +16,7 @@ from runner.sandbox.backends.docker.images import local_image
 def nothing_is_left() -> Iterator[None]:
     """The images are there before the first attack; after the last one no container and no volume is."""
     try:
-        for name in ("browser", "command", "steward"):
+        for name in ("command", "steward"):
             local_image(engine(), name)
     except RunnerError as error:
         pytest.fail(f"the adversary suite cannot start: {error.message} ({error.hint})", pytrace=False)
