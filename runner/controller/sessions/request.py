@@ -99,7 +99,8 @@ def settle_session(request: SessionRequest, job: Job, incident: Incident | None 
     seconds = min(request.timeout or session_seconds(job), driver_policy.timeout)
     target = None if application.command is None else CommandWorkload(shell=application.command)
     return SettledSession(
-        request=request, job=replace(job, ready=ready, hold=target is not None), incident=incident, target=target,
+        request=request, job=replace(job, ready=ready, reset=_reset(application) or job.reset, hold=target is not None),
+        incident=incident, target=target,
         payload=application.payload, image=application.image or image, policy=policy,
         # Two containers of the engine's own kernel: a preferred runtime is for commands.
         driver_policy=driver_policy, network=request.network or "none",
@@ -132,6 +133,12 @@ def _ready(application: Application, recorded: Ready) -> Ready:
     if not application.ready.startswith("/"):
         raise UsageError(f"--ready {printable(application.ready)[:200]}: expected a path such as /healthz")
     return Ready(application.ready, application.ready_status, timeout)
+
+
+def _reset(application: Application) -> str | None:
+    if application.reset is not None and not application.reset.startswith("/"):
+        raise UsageError(f"--reset {printable(application.reset)[:200]}: expected a path such as /api/reset")
+    return application.reset
 
 
 def _check(request: SessionRequest) -> None:
