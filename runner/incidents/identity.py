@@ -7,7 +7,8 @@ How it is made, by kind of signal (all words are normalised as :mod:`runner.inci
   rejection is a page error too: an ``async`` function that throws is one bug, and browsers report it as both.
 - ``http_error``: method, URL pattern, status. ``failed_request``: method, URL pattern, the browser's error.
 - ``resource_failure``: the resource's kind and URL pattern. ``navigation_error``: URL pattern, status and message.
-- ``ui_freeze``: a blank or frozen page is one, whatever it shows. The others: the message.
+- ``ui_freeze``: a blank or frozen page is one, whatever it shows. ``layout``: the message without the measured widths.
+  The others: the message.
 
 A race (``race``) is named by method and URL pattern of the request that succeeded more often than it may.
 Counts, times, steps, lanes and screenshots are no part of a name.
@@ -31,6 +32,8 @@ _CLASS = re.compile(r"Uncaught (?:\(in promise\) ?)?|(?:[A-Za-z_$][\w$]{0,60})?(
 _CHROMIUM = re.compile(r"\s+at (?:async )?(?:(?P<function>.{1,300}?) \()?(?P<url>https?://[^\s()]{1,2048}?)(?::\d+){0,2}\)?$")
 _GECKO = re.compile(r"^(?:async\*)?(?P<function>[^@\s]{0,300})@(?P<url>https?://\S{1,2048}?)(?::\d+){0,2}$")
 _DIALOG = re.compile(r"(?:Unexpected )?(\w+) dialog: '?(.*?)'?$", re.DOTALL)
+_PIXELS = re.compile(r"(?<![\w.])\d+(?:\.\d+)?px\b|\{n\}px\b")
+"""How wide a page is hangs on the fonts of the machine."""
 _TAGS = {"image": "img", "stylesheet": "link"}
 """Elements by what they load, as LOKI names them."""
 _ALIAS = re.compile(r" \[as [^\]]{1,100}\]")
@@ -83,6 +86,8 @@ def identity_of(signal: Signal) -> Identity:
             found = Identity("dialog", normal_message(" ".join(words.groups())) if words else message)
         case "ui_freeze":
             found = Identity("ui_freeze")
+        case "layout":
+            found = Identity("layout", _PIXELS.sub("{n}px", message))
         case _:
             found = Identity(signal.kind, message)
     return found

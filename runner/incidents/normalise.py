@@ -19,6 +19,7 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})  # noqa: S104
 """Hosts that are this machine, or, in the sandbox, the application's container."""
 
 _URL = re.compile(r"\b(?:https?|wss?|blob|file)://[^\s'\"`<>()]{1,2048}")
+_PLACE = re.compile(r"(?::\d{1,9}){1,2}$")
 _SNIPPET = re.compile(r"""(["'`])[^\n]{0,80}?\1(?:\.\.\.)?(?= is not valid JSON)""")
 _TOKEN = re.compile(r"(Unexpected (?:non-whitespace character|token)) (?:'[^'\n]{1,8}'|[^\s,]{1,8})(?=,| in JSON)")
 _POSITION = re.compile(r"\b(position|line|column) \d+\b")
@@ -43,7 +44,8 @@ def normal_message(text: str) -> str:
 
     Quoted words stay as they are but for ids in them, because they often are the only difference between two bugs
     ("reading 'items'"); quotations of more than 64 characters, and the pieces of input that a JSON parser quotes, are
-    data and go. URLs are reduced as :func:`normal_url` does.
+    data and go. URLs are reduced as :func:`normal_url` does, and without line and column: an error that is written to
+    the console brings its stack.
     """
     text = text[:MAX_MESSAGE * 5]
     if "JSON" in text:
@@ -51,10 +53,17 @@ def normal_message(text: str) -> str:
     text = _QUOTED.sub("{text}", text)
     pieces, end = [], 0
     for found in _URL.finditer(text):
-        pieces += [_without_ids(text[end:found.start()]), normal_url(found[0].rstrip(".,;:!?"))]
-        end = found.start() + len(found[0].rstrip(".,;:!?"))
+        url = found[0].rstrip(".,;:!?")
+        pieces += [_without_ids(text[end:found.start()]), normal_url(_without_place(url))]
+        end = found.start() + len(url)
     pieces.append(_without_ids(text[end:]))
     return _SPACE.sub(" ", "".join(pieces)).strip()[:MAX_MESSAGE]
+
+
+def _without_place(url: str) -> str:
+    """``http://host/app.js:12:3`` without line and column; the port after a host alone stays."""
+    host, slash, path = url.partition("://")[2].partition("/")
+    return url[:len(url) - len(path)] + _PLACE.sub("", path) if slash and host else url
 
 
 def normal_url(url: str) -> str:

@@ -31,6 +31,8 @@ ITEMS = "Cannot read properties of undefined (reading 'items')"
     ("I can't, and here comes more than sixty-four characters of plain English, so don't",
      "I can't, and here comes more than sixty-four characters of plain English, so don't"),
     ("two\n  lines", "two lines"),
+    ("bad Error: x\n    at b.onclick (http://h:81/con:1:149)\n    at http://h:81/:21:19, http://h:81 and http://h/a:7",
+     "bad Error: x at b.onclick (http://h:81/con) at http://h:81/, http://h:81/ and http://h/a"),
 ])
 def test_a_message_loses_what_varies_and_nothing_else(message: str, normal: str) -> None:
     assert normal_message(message) == normal
@@ -60,6 +62,14 @@ def test_a_rejection_is_the_page_error_that_it_is_reported_as() -> None:
     assert identity_of(error) == identity_of(rejection)
     assert identity_of(error).key == f"pageerror: {ITEMS} at HTMLButtonElement.<anonymous> /"
     assert re.fullmatch("[0-9a-f]{12}", identity_of(error).id)
+
+
+def test_a_page_that_is_too_wide_is_one_however_wide_the_fonts_make_it() -> None:
+    def wide(page: str, by: str, screen: int = 393) -> Identity:
+        return identity_of(Signal("layout", 0, 1.0, f"Horizontal scroll overflow detected: page content ({page}px)"
+                                  f" exceeds mobile viewport width ({screen}px) by {by}px."))
+    assert wide("1212", "819") == wide("1424.25", "1031.25") == wide("12121", "11728")
+    assert wide("1212", "819") != identity_of(Signal("layout", 0, 1.0, "Missing <meta name='viewport'> tag"))
 
 
 def test_lines_and_columns_are_no_part_of_a_name_but_functions_and_files_are() -> None:
