@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from runner.browser.faults import ApiFault
-from runner.browser.trace import ApiFaultStep, CookieEviction, StateFaultStep, Step
+from runner.browser.trace import ApiFaultStep, CookieEviction, StateFaultStep
 from runner.controller.shrinking.candidate import Candidate
 
 
@@ -36,21 +36,22 @@ def parts_of(candidate: Candidate) -> tuple[Part, ...]:
 
 def _with_their_faults(candidate: Candidate) -> Iterator[Part]:
     state_faults = iter(range(len(candidate.state_faults)))
-    untaken = dict(enumerate(candidate.api_faults))
+    untaken: dict[int | None, ApiFault] = dict(enumerate(candidate.api_faults))
     for index, step in enumerate(candidate.trace):
         if isinstance(step, StateFaultStep):
             yield Part(step=index, state_fault=next(state_faults, None))
             continue
-        taken = next((at for at, fault in untaken.items() if _marks(step, fault)), None)
-        if taken is not None:
-            del untaken[taken]
+        taken = None
+        if isinstance(step, ApiFaultStep | CookieEviction):
+            taken = next((at for at, fault in untaken.items() if _marks(step, fault)), None)
+            untaken.pop(taken, None)
         yield Part(step=index, api_fault=taken)
 
 
-def _marks(step: Step, fault: ApiFault) -> bool:
+def _marks(step: ApiFaultStep | CookieEviction, fault: ApiFault) -> bool:
     if isinstance(step, CookieEviction):
         return fault.fault_type == "cookie_eviction"
-    return isinstance(step, ApiFaultStep) and (step.fault_type, step.url) == (fault.fault_type, fault.url)
+    return (step.fault_type, step.url) == (fault.fault_type, fault.url)
 
 
 def keep(candidate: Candidate, parts: Iterable[Part]) -> Candidate:
