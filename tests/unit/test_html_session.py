@@ -143,3 +143,11 @@ def test_a_session_of_which_no_run_was_finished_is_a_session_all_the_same(eviden
 
 def test_states_that_the_evidence_can_name_all_have_words(page: str) -> None:
     assert len(re.findall(r'<tr id="failure-[0-9]+"', page)) == len(VERDICTS)
+
+
+def test_another_payload_than_the_recorded_one_is_said(evidence: Evidence) -> None:
+    """A repaired application is one, and being told that it is repaired is what replays are for."""
+    changed = evidence.result.model_copy(update={"fingerprint_mode": "changed"})
+    text = " ".join(text_of(render_html(replace(evidence, result=changed))).split())
+    assert "another than recorded" in text
+    assert "this is another payload than the recorded one" in text

@@ -80,7 +80,8 @@ def payload_of(result: Result) -> tuple[Fact, ...]:
     seen = result.payload_fingerprint
     proved = {"exact": "exact: contents, modes and times are those recorded",
               "content": "content: paths and contents are those recorded",
-              "unavailable": "none: the report records no fingerprint"}[result.fingerprint_mode]
+              "unavailable": "none: the report records no fingerprint",
+              "changed": "none: this is another payload than the recorded one"}[result.fingerprint_mode]
     facts = [_code("Directory", result.payload),
              _text("Size", f"{count(seen.files, 'file')}, {size(seen.bytes)}, {count(seen.entries, 'entry')}"
                    .replace("entrys", "entries")),

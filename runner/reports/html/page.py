@@ -102,7 +102,8 @@ def _lead(result: Result) -> str:
 
 
 def _strip(result: Result) -> tuple[Fact, ...]:
-    proved = {"exact": "exact", "content": "contents only", "unavailable": "not recorded"}[result.fingerprint_mode]
+    proved = {"exact": "exact", "content": "contents only", "unavailable": "not recorded",
+              "changed": "another than recorded"}[result.fingerprint_mode]
     image = "none: the host" if result.image is None else \
         "as recorded" if result.image.matched in ("id", "manifest") else "another than recorded"
     boundary = result.engine.get("boundary")
