@@ -80,23 +80,32 @@ class Detectors:
                           own="favicon" if urlsplit(url).path == "/favicon.ico" else "")
 
     def _page_error(self, event: WebError) -> None:
-        error = event.error
-        stack = error.stack or ""
-        message = error.message
-        kind = "unhandled_rejection" if self._is_rejection(stack, message) else "pageerror"
+        error, page = event.error, _url_of(event.page)
+        stack, message = error.stack or "", error.message
         own: Own = "injected" if self._poisoned(message) else ""
-        self._signals.add(kind, message, stack=stack, page=_url_of(event.page), own=own)  # type: ignore[arg-type]
+        rejected = self._rejected(stack, message)
+        if rejected is None:
+            self._signals.add("pageerror", message, stack=stack, page=page, own=own)
+            return
+        names = [message]
+        if not stack and rejected[:1] in ("{", "["):
+            # Of an object that is no error the browser tells the class alone, which is no name for a failure.
+            names.insert(len(rejected) == len("{}"), rejected)
+        self._signals.add("unhandled_rejection", names[0], stack=stack, page=page, own=own)
+        for other in names[1:]:
+            self._signals.add("unhandled_rejection", other, page=page, own=own or "console_echo")
 
-    def _is_rejection(self, stack: str, message: str) -> bool:
+    def _rejected(self, stack: str, message: str) -> str | None:
         """The page's script tells of each rejection just before the browser reports it like any other error, in words
         of which one is the browser's. One that the page then handles is never reported, and its words wait in vain.
+        The last word of a rejection, which is its reason as JSON if it is no error; ``None`` for other errors.
         """
         words = {stack.strip()[:1024], message.strip()[:1024]} - {""}
         for texts in self._rejections:
             if words.intersection(texts):
                 self._rejections.remove(texts)
-                return True
-        return False
+                return texts[-1]
+        return None
 
     def _console(self, message: ConsoleMessage) -> None:
         self._console_left -= 1

@@ -21,7 +21,8 @@ START = """(() => {
     const reason = event.reason;
     const texts = [];
     for (const text of [() => reason.stack, () => reason.message, () => String(reason), () => reason.constructor.name,
-                        () => `${reason.constructor.name}(${reason.length})`]) {
+                        () => `${reason.constructor.name}(${reason.length})`,
+                        () => reason instanceof Error ? '' : JSON.stringify(reason) || '']) {
       try { texts.push(text()); } catch (error) { texts.push(''); }
     }
     say('rejection', ...texts);

@@ -53,12 +53,19 @@ def test_error_that_the_page_handles_is_none(see: Any) -> None:
 
 
 @pytest.mark.parametrize(("thrown", "message"), [
-    ("new TypeError('no order')", "no order"), ("'just words'", "just words"), ("{a: 1}", "Object"),
-    ("undefined", "undefined"), ("new Response('x')", "Response"),
+    ("new TypeError('no order')", "no order"), ("'just words'", "just words"), ("{a: 1}", '{"a":1}'),
+    ("[4, 'x']", '[4,"x"]'), ("{}", "Object"), ("undefined", "undefined"), ("null", "null"),
+    ("new Response('x')", "Response"), ("new DOMException('late', 'AbortError')", "late"),
 ])
 def test_rejection_is_one_signal_whatever_was_thrown(see: Any, thrown: str, message: str) -> None:
     outcome = see(f"<script>Promise.reject({thrown})</script>hello", LOOK)
     assert told(outcome) == [("unhandled_rejection", message)]
+
+
+def test_an_object_that_is_rejected_has_the_names_that_loki_and_the_browser_give_it(see: Any) -> None:
+    outcome = see("<script>Promise.reject({code: 7}); Promise.reject(new Response('x'))</script>hello", LOOK)
+    assert [(signal.message, signal.own) for signal in of_kind(outcome, "unhandled_rejection")] == [
+        ('{"code":7}', ""), ("Object", "console_echo"), ("Response", ""), ("{}", "console_echo")]
 
 
 def test_same_text_thrown_and_rejected_is_told_apart(see: Any) -> None:

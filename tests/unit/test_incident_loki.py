@@ -199,6 +199,14 @@ def test_a_race_with_lanes_that_were_refused_has_its_race_only() -> None:
     assert refused.notes[0] == "LOKI itself could not go on: Navigation error: net::ERR"
 
 
+def test_an_object_that_was_rejected_is_one_failure() -> None:
+    incident = loaded(crashes=["Object", "boom", "Array(2)"], http_errors=[], console_errors=[],
+                      unhandled_rejections=['Unhandled Promise Rejection: {"code":7}'])
+    assert [failure.identity.message for failure in incident.failures] == ['{"code":7}', "boom"]
+    assert [failure.identity.message for failure in loaded(
+        crashes=["Object"], unhandled_rejections=[], http_errors=[], console_errors=[]).failures] == ["Object"]
+
+
 def test_the_other_lists() -> None:
     incident = loaded(
         crashes=[], unhandled_rejections=["Unhandled Promise Rejection: nope"], http_errors=[], console_errors=[

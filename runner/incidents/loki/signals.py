@@ -24,6 +24,7 @@ _RESOURCE = re.compile(r"Failed to load <(\w{1,40})> resource: (.*)", re.DOTALL)
 _IMAGE = re.compile(r"Broken image in DOM \(0px natural width\): (.*)", re.DOTALL)
 _FIRST = re.compile(r"Initial navigation returned HTTP (\d{3})")
 _PLACE = re.compile(r"(?:\((\S+)\)|: (\S+))$")
+_BARE_CLASS = re.compile(r"[A-Z]\w{0,60}(?:\(\d{1,9}\))?")
 _FREEZE = "[UI Freeze / Blank Screen] "
 _REJECTION = "Unhandled Promise Rejection: "
 _OWN_TROUBLE = ("Navigation error: ", "Synchronized click failed: ", "Lane did not reach the synchronized click",
@@ -57,9 +58,13 @@ def _errors(file: LokiFile) -> Iterator[Signal]:
     for text in file.unhandled_rejections:
         stack = text.removeprefix(_REJECTION)
         yield _signal("unhandled_rejection", re.split(r"\n\s+at |\n\S*@http", stack, maxsplit=1)[0], stack=stack)
+    objects = any(text.removeprefix(_REJECTION).startswith(("{", "[")) for text in file.unhandled_rejections)
     for text in file.crashes:
         signal = _signal("pageerror", text)
-        if signal.message.startswith(CONSOLE):
+        if objects and _BARE_CLASS.fullmatch(signal.message):
+            # The browser's word for a rejection whose reason, an object and no error, stands among the rejections.
+            yield replace(signal, own="console_echo")
+        elif signal.message.startswith(CONSOLE):
             yield replace(signal, kind="console_error", message=signal.message.removeprefix(CONSOLE))
         elif not signal.message.startswith(_OWN_TROUBLE):
             yield signal
