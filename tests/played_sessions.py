@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -157,6 +158,8 @@ def application(place: Path, **fields: Any) -> Application:
     root = place / "shop"
     root.mkdir(parents=True, exist_ok=True)
     (root / "app.py").write_text("print('shop')\n")
+    for path in (root / "app.py", root):
+        os.utime(path, (1_700_000_000, 1_700_000_000))
     return Application(**{"payload": str(root), "command": "python3 app.py --port 8801", **fields})
 
 

@@ -34,30 +34,39 @@ def command() -> None:
 def validate(report: str, payload: str | None, as_json: bool, form: str) -> None:
     """Check REPORT by every rule of its format, and its payload if it is given. Of a .repro file both are checked.
 
+    REPORT may also be a recorded browser session: an incident.json, or the run directory that it lies in, LOKI's or
+    ours. Of ours every digest is computed again.
+
     Exit code: 0 valid, 2 not.
     """
     from runner.cli.report_files import check_file  # start-up time: pydantic is slow to load
+    from runner.cli.session_files import check_recorded, is_recorded
     from runner.reports.claims.summary import summarise, summary_json, summary_markdown, summary_text
 
     if as_json and form not in ("text", "json"):
         raise UsageError("--json and --format say different things", hint="give one of them")
     with ending(as_json=as_json or form == "json"):
-        checked, match, name = check_file(report, payload)
-        _print("json" if as_json else form, summarise(checked, name, match),
-               summary_text, summary_json, summary_markdown)
+        if is_recorded(report):
+            summary = check_recorded(report, payload)
+        else:
+            checked, match, name = check_file(report, payload)
+            summary = summarise(checked, name, match)
+        _print("json" if as_json else form, summary, summary_text, summary_json, summary_markdown)
 
 
 @command.command("show")
 @click.argument("report", metavar="REPORT", shell_complete=files)
 @_FORMAT
 def show(report: str, form: str) -> None:
-    """Show what REPORT claims: the command, what it expects, payload, image, policy and limits."""
-    from runner.cli.report_files import read_file  # start-up time: pydantic is slow to load
-    from runner.reports.claims.content import claims_of
+    """Show what REPORT claims: the command, what it expects, payload, image, policy and limits.
+
+    Of a recorded browser session (an incident.json, or its run directory): failures, steps, faults, what is not said.
+    """
+    from runner.cli.report_files import claims_in  # start-up time: pydantic is slow to load
     from runner.reports.claims.show import show_json, show_markdown, show_text
 
     with ending(as_json=form == "json"):
-        _print(form, claims_of(read_file(report)), show_text, show_json, show_markdown)
+        _print(form, claims_in(report), show_text, show_json, show_markdown)
 
 
 @command.command("compare")

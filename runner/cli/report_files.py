@@ -8,12 +8,16 @@ from typing import Any
 from runner.bundle.load import read_report_or_bundle
 from runner.bundle.proof import match_payload
 from runner.bundle.read import read_bundle
-from runner.errors import UsageError, printable
+from runner.cli.session_files import is_recorded, read_recorded
+from runner.errors import ReportError, UsageError, printable
 from runner.evidence.check import open_evidence
 from runner.evidence.database import store_root
 from runner.evidence.index import find_run
+from runner.incidents.places import INCIDENT_FILE
 from runner.payload.seal import DEFAULT_LIMITS, seal
-from runner.reports.diff.reports import diff_reports
+from runner.reports.claims.content import Claims, claims_of
+from runner.reports.claims.session import session_claims
+from runner.reports.diff.reports import diff_claims
 from runner.reports.diff.runs import diff_runs
 from runner.sources.fingerprints import FingerprintMatch
 from runner.sources.load import ParsedReport, parse_report
@@ -21,6 +25,18 @@ from runner.sources.load import ParsedReport, parse_report
 
 def read_file(path: str) -> ParsedReport:
     """A report, be it in a file of its own or in a bundle. Raises ReportError, BundleRefused."""
+    if is_recorded(path):
+        raise ReportError(f"{printable(path)}: a recorded browser session, which has no counts to compare",
+                          hint="`runner report diff` compares two of them")
+    return _read(path)
+
+
+def claims_in(path: str) -> Claims:
+    """What a report or a recorded session claims. Raises ReportError, BundleRefused, UsageError."""
+    return session_claims(read_recorded(path)) if is_recorded(path) else claims_of(_read(path))
+
+
+def _read(path: str) -> ParsedReport:
     file = read_report_or_bundle(path)
     return parse_report(file.raw, path=path)
 
@@ -45,11 +61,22 @@ def check_file(path: str, payload: str | None) -> tuple[ParsedReport, Fingerprin
 def diff_files(a: str, b: str) -> dict[str, Any]:
     """What differs between two reports, or between two runs. Raises UsageError for one of each."""
     files = [os.path.isfile(os.path.expanduser(name)) for name in (a, b)]
-    if all(files):
-        return diff_reports(read_file(a), read_file(b))
-    if any(files):
-        report, run = (a, b) if files[0] else (b, a)
+    recorded = [file or _is_foreign(name) for file, name in zip(files, (a, b), strict=True)]
+    if all(recorded):
+        ours, theirs = claims_in(a), claims_in(b)
+        if ours.keys() != theirs.keys():
+            raise UsageError("one of the two is a browser session, the other is none", hint="compare two of a kind")
+        return diff_claims(ours, theirs)
+    if any(recorded):
+        report, run = (a, b) if recorded[0] else (b, a)
         raise UsageError(f"{printable(report)} is a report and {printable(run)} is none",
                          hint="compare two reports, or two runs")
     store = store_root()
     return diff_runs(*(open_evidence(find_run(name, store)) for name in (a, b)))
+
+
+def _is_foreign(name: str) -> bool:
+    """Whether it is a directory with an incident and no evidence: LOKI's."""
+    place = os.path.expanduser(name)
+    return (os.path.isfile(os.path.join(place, INCIDENT_FILE))
+            and not os.path.lexists(os.path.join(place, "result.json")))

@@ -8,11 +8,21 @@ from typing import Any
 
 from runner.errors import printable
 from runner.reports.claims.content import SCHEMA, Claims
+from runner.reports.claims.session_show import (
+    Row,
+    api_fault_rows,
+    application_rows,
+    failure_rows,
+    missing_rows,
+    race_rows,
+    session_rows,
+    state_fault_rows,
+    trace_rows,
+)
 from runner.reports.markup import item
 from runner.reports.scalars import display
 from runner.sandbox.sizes import format_size
 
-Row = tuple[str, str]
 _NOTE = "claims only: nothing was run, and whoever made the report could write anything"
 _SIZES = frozenset({"memory", "tmp", "work"})
 
@@ -36,7 +46,7 @@ def show_markdown(claims: Claims) -> str:
 def rows(claims: Claims) -> Iterator[Row]:
     """Every claim that the report makes, the command first. Values are raw."""
     for group, show in _SHOWN.items():
-        fields = claims[group]
+        fields = claims.get(group)
         if fields is not None:
             yield from show(fields)
 
@@ -132,6 +142,8 @@ def _report(said: Mapping[str, Any]) -> Iterator[Row]:
 
 
 _SHOWN: dict[str, Callable[[Mapping[str, Any]], Iterator[Row]]] = {
+    "session": session_rows, "application": application_rows, "failures": failure_rows, "trace": trace_rows,
+    "api_faults": api_fault_rows, "state_faults": state_fault_rows, "race": race_rows, "missing": missing_rows,
     "command": _command, "expects": _expects, "environment": _environment, "payload": _payload,
     "execution": _execution, "image": _image, "limits": _limits, "baseline": _baseline, "holdout": _holdout,
     "reduction": _reduction, "report": _report}

@@ -16,6 +16,8 @@ from runner.evidence.result import Result, Sample
 from runner.reports.diff.fields import Rows, differing
 from runner.reports.diff.output import diff_outputs
 from runner.reports.diff.reports import SCHEMA
+from runner.reports.diff.sessions import session_sections
+from runner.reports.session_words import is_recording
 
 MOST_LISTED = 200
 _METRICS = ("wall_seconds", "cpu_seconds", "peak_memory")
@@ -25,6 +27,7 @@ def diff_runs(a: Evidence, b: Evidence) -> dict[str, Any]:
     """The difference as plain values. Raises EvidenceAltered when output is no longer what was kept."""
     ours, theirs = a.result, b.result
     sections = {name: differing(_fields(ours, name), _fields(theirs, name)) for name in _FIELDS}
+    sections |= session_sections(ours, theirs)
     sections["outcomes"] = _outcomes(ours, theirs)
     changes = _only(_changes(ours), _changes(theirs))
     artifacts = _only(_artifacts(ours), _artifacts(theirs))
@@ -43,6 +46,8 @@ _FIELDS = ("verdict", "runs", "contract", "drift", "report", "payload", "environ
 def _fields(result: Result, name: str) -> dict[str, Any]:
     """One section of the comparison as plain values."""
     document = result.model_dump(mode="json", include=_INCLUDED[name])
+    if name == "report" and is_recording(result):
+        return {key: value for key, value in document.items() if key != "report_sha256"}  # a recording is its own
     if name == "drift":
         return {row.what: f"recorded {row.recorded}, used {row.used}" for row in result.drift}
     if name == "policy":
@@ -95,11 +100,16 @@ def _spread(result: Result, metric: str) -> dict[str, Any]:
 
 
 def _changes(result: Result) -> set[str]:
+    """To the payload. The driver's volume of a session holds what it leaves behind."""
+    sides = (sample if result.session is None else sample.target for sample in result.samples)
     return {f"{change.kind} {change.path}" + (f" ({change.detail})" if change.detail else "")
-            for sample in result.samples for change in sample.changes}
+            for side in sides if side is not None for change in side.changes}
 
 
 def _artifacts(result: Result) -> set[str]:
+    """Those of a session are another in every run: its outcome has times, and pictures are never alike."""
+    if result.session is not None:
+        return set()
     return {f"{item.path} {item.sha256}" for sample in result.samples for item in sample.artifacts}
 
 
