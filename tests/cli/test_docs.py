@@ -10,21 +10,30 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import click
 import pytest
 from docs_pages import DOCS, PAGES, ROOT, TOP, anchors, examples, links, section
 
 from runner import errors
-from runner.evidence import result
+from runner.browser.faults import ApiFaultType, StateFaultType
+from runner.browser.outcome import SignalKind
+from runner.cli.chaos import PERSONAS
+from runner.cli.chaos import command as chaos
+from runner.evidence import result, session_record
+from runner.incidents.noise import RULES
 from runner.payload.rules import MESSAGES
 from runner.sandbox.exit import Cause
 
 GUIDE, EVIDENCE = DOCS / "command-replay.md", DOCS / "evidence-format.md"
-FAILURES = DOCS / "failure-modes.md"
+FAILURES, BROWSER = DOCS / "failure-modes.md", DOCS / "browser-chaos.md"
 RECORDS = (result.Result, result.Sample, result.StreamRecord, result.FingerprintRecord, result.ImageRecord,
            result.PolicyRecord, result.Drift, result.ChangeRecord, result.ArtifactRecord, result.MatchRecord,
-           result.ContractRecord, result.EventsRecord)
+           result.ContractRecord, result.EventsRecord, session_record.SessionRecord, session_record.SessionRun,
+           session_record.SeenFailure, session_record.StepTaken, session_record.NoiseRecord,
+           session_record.LaneRecord, session_record.FailureVerdict, session_record.BrowserRecord,
+           session_record.TargetRecord, session_record.FileRecord)
 VOLATILE = (
     (r"sha256:[0-9a-f]{64}", "<id>"),
     (r"\b[0-9a-f]{64}\b", "<digest>"),
@@ -111,6 +120,19 @@ def test_every_option_is_described(name: str) -> None:
     described = section(GUIDE, f"### Options of `runner {name}`")
     options = {max(each.opts, key=len) for each in command.params if isinstance(each, click.Option)}
     assert {option for option in options if not re.search(rf"`{option}[ `]", described)} == set()
+
+
+def test_every_option_of_a_recording_is_described() -> None:
+    described = BROWSER.read_text(encoding="utf-8")
+    options = {max(each.opts, key=len) for each in chaos.params if isinstance(each, click.Option)}
+    assert {option for option in options if not re.search(rf"`{option}[ `]", described)} == set()
+
+
+def test_every_persona_noise_rule_and_fault_is_described() -> None:
+    described = BROWSER.read_text(encoding="utf-8")
+    words = {*PERSONAS, *(rule.name for rule in RULES), *get_args(ApiFaultType), *get_args(StateFaultType),
+             *get_args(SignalKind)}
+    assert {word for word in words if f"`{word}`" not in described} == {"unhandled_rejection"}
 
 
 def test_every_error_is_described() -> None:
