@@ -74,7 +74,7 @@ class Stage:
         self._began = time.monotonic()
         self._event = f"e{secrets.token_hex(8)}"
         self._name = f"n{secrets.token_hex(8)}"
-        self._lost = False
+        self._opened = self._lost = False
         self._latency_ms: int | None = None
         self._video: Path | None = None
 
@@ -102,6 +102,7 @@ class Stage:
         if self.job.outputs.trace:
             await self.context.tracing.start(screenshots=True, snapshots=True, sources=False)
         self.page = await self.context.new_page()
+        self._opened = True
         self.user_agent = str(await self.page.evaluate("navigator.userAgent"))[:1000]
         if self.job.outputs.video and self.page.video is not None:
             self._video = Path(await self.page.video.path())
@@ -184,6 +185,8 @@ class Stage:
         """
         self.closing = True
         outputs, files = self.job.outputs, list(self.shots.names)
+        if not self._opened:
+            return tuple(files)
         if outputs.dom and not self._lost:
             files += filter(None, [await save_dom(self)])
         if outputs.trace and await attempt(_CLOSE, self._stop_tracing()):

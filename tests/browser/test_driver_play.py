@@ -92,7 +92,16 @@ def test_crash_sample_without_its_buttons(tmp_path: Path) -> None:
     with serving({"/": Reply(b"<!doctype html><link rel=icon href=data:,><p>another page", HTML)}) as app:
         _, outcome = program(tmp_path, job_for(app.url, *steps_of(incident)))
     assert (outcome["state"], outcome["detail"]) == ("diverged", "step 0: #pay: no such element")
-    assert [record["state"] for record in outcome["steps"]] == ["missing"] + ["skipped"] * 7
+    assert [record["state"] for record in outcome["steps"]] == ["missing"] * 3 + ["skipped"] * 5
+
+
+def test_browser_that_makes_no_page_is_told(tmp_path: Path) -> None:
+    with serving({"/": Reply(b"<p>hello", HTML)}) as app:  # without its ffmpeg Playwright makes no page with a video
+        _, outcome = program(tmp_path, job_for(app.url, outputs=Outputs(video=True, har=True, trace=True, dom=True)),
+                             PLAYWRIGHT_BROWSERS_PATH=str(tmp_path / "none"))
+    assert outcome["state"] == "crashed"
+    assert outcome["detail"].startswith("the browser made no page: ")
+    assert outcome["files"] == []
 
 
 def test_form_of_several_pages(tmp_path: Path) -> None:
