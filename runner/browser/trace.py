@@ -108,6 +108,14 @@ class UiFreezeStep:
 Step = (Click | Fill | Press | ForceEnable | TamperHidden | Offline | Throttle | ApiFaultStep | StateFaultStep
         | CookieEviction | UiFreezeStep)
 
+
+def is_burst(step: Step) -> bool:
+    """Whether a step is several clicks. LOKI writes one down before it clicks, and all other actions once they worked,
+    so that of a burst alone it is not known whether it had any effect.
+    """
+    return isinstance(step, Click) and step.repeat > 1
+
+
 STEPS: dict[str, type[Step]] = {
     "click": Click, "fill": Fill, "press": Press, "force_enable_disabled": ForceEnable,
     "tamper_hidden": TamperHidden, "offline": Offline, "throttle": Throttle, "api_fault": ApiFaultStep,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from playwright.async_api import Error
 
 from runner.browser.outcome import StepRecord, StepState
-from runner.browser.trace import Step
+from runner.browser.trace import Step, is_burst
 from runner.driver.elements import Failed, Missing
 from runner.driver.guard import Silent, attempt, first_line
 from runner.driver.stage import Crashed, Stage
@@ -16,6 +16,8 @@ from runner.driver.steps import pause_after, take
 
 LATE_SECONDS = 1.0
 """How long the answers to requests that are still under way are waited for at the end."""
+MAX_LOST = 3
+"""After so many bursts of clicks on end whose elements are missing, the rest of a trace is not tried."""
 MAX_SILENT = 3
 """After so many steps on a page that does not answer, the rest of a trace is not tried."""
 NAVIGATION_SECONDS = 5.0
@@ -75,16 +77,20 @@ async def play(stage: Stage, taken: Callable[[StepRecord], None]) -> tuple[StepR
     """Take the steps of the job's trace until one cannot be taken because its element is missing or the page no longer
     answers; the records of those that were. Each is handed to ``taken`` when it has ended, and so are the rest, which
     are ``skipped``. Raises Crashed.
+
+    LOKI writes a burst of clicks down before it clicks, and one burst may take the element of the next away. So a
+    missing element of a burst may have been missing in the recording, and what comes after it is tried all the same.
     """
     records: list[StepRecord] = []
-    silent = 0
+    silent = lost = 0
     try:
         for step in stage.job.trace:
             record = await perform(stage, step)
             records.append(record)
             taken(record)
             silent = silent + 1 if stage.looks.frozen else 0
-            if record.state == "missing" or silent == MAX_SILENT:
+            lost = lost + 1 if record.state == "missing" else 0
+            if (lost and not is_burst(step)) or lost == MAX_LOST or silent == MAX_SILENT:
                 break
     except Crashed as error:
         now = round(stage.clock_ms(), 1)

@@ -95,15 +95,18 @@ class _Acting:
             await self._improvised.run()
             return "done", ""
         records = await play(self._stage, self._note)
-        if len(records) < len(self._stage.job.trace):
-            return "diverged", f"step {records[-1].index}: {records[-1].detail}"
+        lost = [record for record in records if record.state == "missing"]
+        if lost or len(records) < len(self._stage.job.trace):
+            first = (lost or records[-1:])[0]
+            return "diverged", f"step {first.index}: {first.detail}"
         return "done", ""
 
     def trace(self) -> tuple[Step, ...]:
-        """The steps that were taken."""
+        """The steps up to the last that was taken."""
         if self._improvised is not None:
             return tuple(self._improvised.trace)
-        return self._stage.job.trace[:sum(record.state in ("done", "failed") for record in self.records)]
+        taken = (record.index for record in self.records if record.state in ("done", "failed"))
+        return self._stage.job.trace[:max(taken, default=-1) + 1]
 
     def actions(self) -> tuple[str, ...]:
         """What a persona says it did."""

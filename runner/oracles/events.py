@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from runner.browser.outcome import Outcome, StepRecord
-from runner.browser.trace import Click, Fill, Press
+from runner.browser.trace import Click, Fill, Press, is_burst
 from runner.errors import printable
 from runner.incidents.failures import sort_signals
 from runner.incidents.identity import Identity, fits, is_grave, race_identity
@@ -137,10 +137,15 @@ def _divergence(incident: Incident, outcome: Outcome) -> Divergence | None:
 
 
 def _worked_before(incident: Incident, record: StepRecord) -> bool:
-    """Whether a step that had no effect had one when it was recorded; LOKI does not keep that."""
-    steps = incident.own.steps if incident.own is not None else ()
-    return (record.state == "failed" and record.index < min(len(steps), len(incident.trace))
-            and steps[record.index].state == "done" and isinstance(incident.trace[record.index], Click | Fill | Press))
+    """Whether a step that had no effect had one when it was recorded. LOKI keeps such steps alone, but for bursts."""
+    if record.state != "failed" or record.index >= len(incident.trace):
+        return False
+    step, steps = incident.trace[record.index], incident.own.steps if incident.own is not None else ()
+    if not isinstance(step, Click | Fill | Press):
+        return False
+    if incident.source == "loki":
+        return not is_burst(step)
+    return record.index < len(steps) and steps[record.index].state == "done"
 
 
 def _unmet(incident: Incident, lanes: Sequence[Tally]) -> str:

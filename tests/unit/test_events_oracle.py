@@ -8,7 +8,7 @@ import pytest
 from sessions import answered, lanes, played, sample, thrown
 
 from runner.browser.outcome import Lane, Outcome, Response, Signal, StepRecord
-from runner.browser.trace import Click
+from runner.browser.trace import Click, Fill, Offline, Press, Step
 from runner.incidents.identity import Identity
 from runner.incidents.model import Incident, OwnPart
 from runner.oracles.events import SessionJudgement, judge_session
@@ -157,8 +157,20 @@ def test_a_browser_that_ended_in_the_middle_decides_only_what_it_showed() -> Non
 
 
 def test_a_step_that_worked_when_it_was_recorded_must_work_again() -> None:
-    incident = replace(CRASH, trace=(Click("#pay"),), own=OwnPart(steps=(StepRecord(0, "done", 0.0, 1.0),)))
-    outcome = played(incident)
-    failed = replace(outcome, steps=(StepRecord(0, "failed", 0.0, 1.0, "not an input"),))
+    own = OwnPart(steps=(StepRecord(0, "done", 0.0, 1.0),))
+    incident = replace(CRASH, source="runner", trace=(Click("#pay"),), own=own)
+    failed = replace(played(incident), steps=(StepRecord(0, "failed", 0.0, 1.0, "not an input"),))
     assert judge_session(incident, failed).kind == "diverged"
-    assert judge_session(replace(incident, own=None), failed).kind == "judged"
+    assert judge_session(replace(incident, own=OwnPart(steps=failed.steps)), failed).kind == "judged"
+
+
+@pytest.mark.parametrize(("step", "kind"), [
+    (Click("#pay"), "diverged"), (Fill("#name", "x"), "diverged"), (Press("Enter", "#name"), "diverged"),
+    (Click("#pay", repeat=5), "judged"), (Offline(True), "judged"),
+])
+def test_loki_keeps_what_worked_and_bursts_that_may_not_have(step: Step, kind: str) -> None:
+    incident = replace(CRASH, trace=(step,))
+    failed = replace(played(incident), steps=(StepRecord(0, "failed", 0.0, 1.0, "not an input"),))
+    assert judge_session(incident, failed).kind == kind
+    shown = replace(failed, signals=(thrown(ITEMS), answered(500, "GET", REPORT)))
+    assert judge_session(incident, shown).accepted
