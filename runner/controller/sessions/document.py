@@ -161,7 +161,7 @@ def _warnings(settled: SettledSession, found: SessionFindings) -> list[str]:
         notes.append(f"the browser had the network {settled.network}: the application ran outside the sandbox")
     if found.facts.reached == "tcp":
         notes.append("the engine was reached without TLS: nothing proves that it was the engine that was meant")
-    if found.browser is not None and found.browser.sandbox != "on":
+    if found.browser is not None and found.browser.name and found.browser.sandbox != "on":
         notes.append(f"the browser's own sandbox: {found.browser.sandbox}")
     return notes
 
@@ -198,7 +198,7 @@ def _driver_pin(settled: SettledSession) -> ImagePin | None:
 
 
 def _browser(facts: BrowserFacts | None) -> BrowserRecord | None:
-    if facts is None:
+    if facts is None or not facts.name:  # none was started
         return None
     return BrowserRecord(name=printable(facts.name), version=printable(facts.version),
                          playwright=printable(facts.playwright), sandbox=facts.sandbox,
