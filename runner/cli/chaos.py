@@ -41,6 +41,7 @@ PERSONAS = ("rage-clicker", "novice-chaotic", "network-tormentor", "adversary", 
 @click.option("--fault-rate", type=float, default=0.3, metavar="RATE", help="How many answers get a fault, 0 to 1.")
 @click.option("--concurrency", type=int, default=1, metavar="N", help="A race of N lanes instead of a persona.")
 @click.option("--selector", metavar="CSS", help="What the lanes click; each lane's first button if not said.")
+@click.option("--own-browsers", is_flag=True, help="Each lane has a whole browser, not only a context of its own.")
 @click.option("--video/--no-video", default=True, help="Keep replay.webm.")
 @click.option("--fail-on-find", is_flag=True, help="Exit code 1 if something was found.")
 @click.option("--timeout", type=float, metavar="SEC", help="Seconds for the session, instead of what its steps need.")

@@ -36,6 +36,7 @@ class ChaosRequest:
     fault_rate: float = 0.3
     concurrency: int = 1
     selector: str | None = None
+    own_browsers: bool = False
     video: bool = True
     sandbox: bool = True
 
@@ -52,7 +53,7 @@ def chaos_job(request: ChaosRequest, application: Application) -> Job:
                browser=request.browser, seed=seed, device=request.device, landscape=request.orientation == "landscape",
                sandbox=request.sandbox, reset=application.reset,
                chaos=None if racing else _chaos(request),
-               race=Race(request.concurrency, request.selector) if racing else None, outputs=outputs)
+               race=Race(request.concurrency, request.selector, request.own_browsers) if racing else None, outputs=outputs)
 
 
 def _chaos(request: ChaosRequest) -> Chaos:
@@ -82,7 +83,8 @@ def _check(request: ChaosRequest, application: Application) -> None:
         raise UsageError(f"--fault-rate {request.fault_rate:g}: expected 0 to 1")
     if not 1 <= request.concurrency <= _MOST_LANES:
         raise UsageError(f"--concurrency {request.concurrency}: expected 1 to {_MOST_LANES}")
-    if request.selector is not None and request.concurrency == 1:
-        raise UsageError("--selector: is what several lanes click", hint="add --concurrency N")
+    if request.concurrency == 1 and (request.selector is not None or request.own_browsers):
+        option = "--selector" if request.selector is not None else "--own-browsers"
+        raise UsageError(f"{option}: is for several lanes", hint="add --concurrency N")
     if request.seed is not None and not 0 <= request.seed < 1 << 53:
         raise UsageError(f"--seed {request.seed}: expected a whole number from 0 to 2^53 - 1")
