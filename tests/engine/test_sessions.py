@@ -62,7 +62,7 @@ def test_a_recording_knows_its_application_and_is_reproduced(recorded):
     out, _ = recorded
     done = runner("replay", out, "--yes", "--json", "--quiet")
     assert done.code == 0, done
-    assert not shown(done.json, "not_reproduced") and not shown(done.json, "partly")
+    assert not [*shown(done.json, "not_reproduced"), *shown(done.json, "partly")]
     assert done.json["fingerprint_mode"] == "exact"
     assert done.json["drift"] == []
 
@@ -77,8 +77,8 @@ def test_the_same_recording_is_gone_on_the_repaired_application(recorded, shop):
 def test_the_same_seed_gives_the_same_trace_in_the_sandbox(recorded, shop, tmp_path):
     out, _ = recorded
     assert chaos(shop, tmp_path / "again", "--steps", 6, "--no-video").code == 0
-    traces = [json.loads((folder / "incident.json").read_text())["replay_trace"] for folder in (out, tmp_path / "again")]
-    assert traces[0] == traces[1]
+    first, second = (json.loads((folder / "incident.json").read_text()) for folder in (out, tmp_path / "again"))
+    assert first["replay_trace"] == second["replay_trace"]
 
 
 def test_fail_on_find_is_an_exit_code(shop, tmp_path):

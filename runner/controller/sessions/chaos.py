@@ -53,7 +53,11 @@ def chaos_job(request: ChaosRequest, application: Application) -> Job:
                browser=request.browser, seed=seed, device=request.device, landscape=request.orientation == "landscape",
                sandbox=request.sandbox, reset=application.reset,
                chaos=None if racing else _chaos(request),
-               race=Race(request.concurrency, request.selector, request.own_browsers) if racing else None, outputs=outputs)
+               race=_race(request) if racing else None, outputs=outputs)
+
+
+def _race(request: ChaosRequest) -> Race:
+    return Race(request.concurrency, request.selector, request.own_browsers)
 
 
 def _chaos(request: ChaosRequest) -> Chaos:
