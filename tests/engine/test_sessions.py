@@ -45,7 +45,7 @@ def test_a_recording_holds_all_that_was_seen(recorded):
     assert (out / "replay.webm").read_bytes()[:4] == b"\x1a\x45\xdf\xa3"
     incident = json.loads((out / "incident.json").read_text())
     assert len(incident["replay_trace"]) == 6
-    assert incident["runner"]["browser"]["sandbox"] == "on"
+    assert result["session"]["browser"]["sandbox"] == "on"
     assert all(failure["step"] is not None for failure in incident["runner"]["failures"])
 
 
