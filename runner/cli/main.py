@@ -41,7 +41,7 @@ _COMMANDS = {
 
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
-_CONFIGURABLE = frozenset({"record", "replay"})
+_CONFIGURABLE = frozenset({"record", "replay", "chaos", "shrink"})
 
 
 class LazyGroup(click.Group):

@@ -1,7 +1,9 @@
 """Settings: where they may come from, and what a file in a stranger's directory may not say."""
 
 import pytest
+from click.testing import CliRunner
 
+from runner.cli.main import cli
 from runner.cli.settings import settings
 from runner.errors import UsageError
 
@@ -52,3 +54,10 @@ def test_a_broken_file_is_one_line(tmp_path, text):
     with pytest.raises(UsageError) as caught:
         settings({}, tmp_path)
     assert "\n" not in caught.value.message
+
+
+@pytest.mark.parametrize("command", ["record", "replay", "chaos", "shrink"])
+def test_whatever_runs_has_settings(command):
+    done = CliRunner().invoke(cli, [command, "--help"], env={"RUNNER_NONSENSE": "1"})
+    assert isinstance(done.exception, UsageError)
+    assert "RUNNER_NONSENSE is not a setting" in done.exception.message
