@@ -31,6 +31,7 @@ _FRAMES = (re.compile(r"\s+at (?:async )?(?:[^\n]{1,300}? \()?(?P<url>https?://[
            re.compile(r"(?:async\*)?[^@\s]{0,300}@(?P<url>https?://\S{1,2048}?):(?P<line>\d{1,8})"
                       r"(?::(?P<column>\d{1,8}))?$"))
 """A line of a stack as Chromium and WebKit, and as Firefox write it."""
+_USER = re.compile(r"^(https?://)[^/?#]*@")
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
@@ -101,9 +102,9 @@ def _number(text: str | None) -> int | None:
 
 
 def _uri(text: str) -> str | None:
-    """An http(s) URL with everything quoted that no URI may hold; ``None`` for anything else."""
+    """An http(s) URL without user, with everything quoted that no URI may hold; ``None`` for anything else."""
     try:
-        parts = urlsplit(text[:_LONGEST_URL])
+        parts = urlsplit(_USER.sub(r"\1", text[:_LONGEST_URL]))
         host, port = parts.hostname, parts.port
     except ValueError:
         return None

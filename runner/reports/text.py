@@ -21,13 +21,13 @@ def render_text(result: Result, directory: str) -> str:
     lines.append(f"policy       {result.policy.name} {result.policy.sha256[:12]}, {result.engine['boundary']}")
     if result.engine.get("differences"):
         lines.append(f"engine       {_engine(result)}")
-    lines += [f"why          {printable(reason)}" for reason in _reasons(result)]
-    lines += [f"warning      {printable(note)}" for note in result.warnings]
+    lines += [f"why          {reason}" for reason in _reasons(result)]
+    lines += [f"warning      {note}" for note in result.warnings]
     lines += [f"mode         {row.path}: {row.detail}" for row in result.mode_drift[:_SHOWN]]
     lines += [f"drift        {row.what}: recorded {row.recorded}, used {row.used}" for row in result.drift]
     lines += _changes(result)
-    lines.append(f"evidence     {printable(directory)}")
-    return "\n".join(lines)
+    lines.append(f"evidence     {directory}")
+    return "\n".join(map(printable, lines))
 
 
 def _reasons(result: Result) -> tuple[str, ...]:
@@ -47,8 +47,8 @@ def _command(result: Result) -> list[str]:
 def _engine(result: Result) -> str:
     """Only of an engine that is not like the usual one: what differs is in the evidence, and in docs/engines.md."""
     engine = result.engine
-    return printable(f"{engine.get('product', '')} {engine['version']}: {len(engine['differences'])} differences from "
-                     "Docker, listed in result.json")
+    return (f"{engine.get('product', '')} {engine['version']}: {len(engine['differences'])} differences from Docker, "
+            "listed in result.json")
 
 
 def _fingerprint(result: Result) -> str:

@@ -60,7 +60,7 @@ def result_of(settled: SettledSession, found: SessionFindings, finished: datetim
         ok=verdict.kind in (VerdictKind.REPRODUCED, VerdictKind.RECORDED),
         reproduced=verdict.kind is VerdictKind.REPRODUCED, verdict=verdict.kind, exit_code=int(verdict.exit_code),
         reasons=verdict.reasons, warnings=tuple(_warnings(settled, found)),
-        source=incident.source if incident else "runner", report=_report(settled, found),
+        source=incident.source if incident else "runner", report=printable(_report_path(settled, found.place)),
         report_sha256=report_sha256(settled, found), report_schema_version=_schema(settled),
         payload=printable(os.path.abspath(settled.payload)) if settled.payload else "",
         command=command_of(settled), backend="docker", recorded_backend="docker", oracle_mode="events",
@@ -83,8 +83,7 @@ def result_of(settled: SettledSession, found: SessionFindings, finished: datetim
 
 def opening_of(settled: SettledSession, run_id: str, started: datetime, place: Path) -> Opening:
     """What the index is told before anything runs."""
-    incident = settled.incident
-    report = printable(str(Path(incident.path).absolute())) if incident and incident.path else ""
+    report = printable(_report_path(settled, place))
     return Opening(run_id=run_id, directory=os.fsencode(place), started=moment(started), command=command_of(settled),
                    report=report, report_sha256=report_sha256(settled), backend="docker", runs=settled.request.runs)
 
@@ -109,10 +108,9 @@ def report_sha256(settled: SettledSession, found: SessionFindings | None = None)
     return next((file.sha256 for file in found.files if file.name == INCIDENT_FILE), "") if found else ""
 
 
-def _report(settled: SettledSession, found: SessionFindings) -> str:
-    """A recording is its own report."""
-    path = settled.incident.path if settled.incident else str(found.place / INCIDENT_FILE)
-    return printable(str(Path(path).absolute()))
+def _report_path(settled: SettledSession, place: Path) -> str:
+    """A recording is its own report, and its digest is not known before it ends."""
+    return str(Path(settled.incident.path if settled.incident else place / INCIDENT_FILE).absolute())
 
 
 def _schema(settled: SettledSession) -> str:
