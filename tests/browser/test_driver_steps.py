@@ -124,7 +124,8 @@ def test_missing_element_diverges_with_a_picture_and_the_rest_is_skipped(take: A
     ("", "no such element"), ("<button id=a hidden>a</button>", "the element is there, but not visible"),
 ])
 def test_burst_without_its_element_diverges_and_the_rest_is_tried(take: Any, page: str, why: str) -> None:
-    shown = take(page + "<button id=b onclick=say('b')>b</button>", Click("#a", repeat=5), Click("#b"), Offline(True), Click("#a"), Click("#b"))
+    page += "<button id=b onclick=say('b')>b</button>"
+    shown = take(page, Click("#a", repeat=5), Click("#b"), Offline(True), Click("#a"), Click("#b"))
     assert (shown.states, shown.said) == (["missing", "done", "done", "missing", "skipped"], ["b"])
     assert (shown.outcome.state, shown.outcome.detail) == ("diverged", f"step 0: #a: {why}")
     assert shown.outcome.trace == (Click("#a", repeat=5), Click("#b"), Offline(True))

@@ -199,6 +199,19 @@ def test_a_race_with_lanes_that_were_refused_has_its_race_only() -> None:
     assert refused.notes[0] == "LOKI itself could not go on: Navigation error: net::ERR"
 
 
+def test_what_only_a_lane_tells_of_is_a_failure_too_and_nothing_counts_twice() -> None:
+    lane = {"lane": 1, "crashes": ["boom", "Console error: bad"],
+            "responses": [{"url": "http://h/x", "status": 500, "method": "PUT"}]}
+    fields = {"replay_trace": [], "unhandled_rejections": [], "console_errors": [], "concurrency": 2,
+              "concurrency_lanes": [lane, {**lane, "lane": 0, "crashes": []}]}
+    keys = {"pageerror: boom": 1, "console_error: bad": 1, "http_error: PUT http://h/x 500": 2}
+    alone = loaded(**fields, crashes=[], http_errors=[])
+    assert {failure.identity.key: failure.count for failure in alone.failures} == keys
+    both = loaded(**fields, crashes=["[lane 1] boom", "[lane 1] Console error: bad"],
+                  http_errors=["[lane 0] HTTP 500 on http://h/x", "[lane 1] HTTP 500 on http://h/x"])
+    assert both.failures == alone.failures
+
+
 def test_an_object_that_was_rejected_is_one_failure() -> None:
     incident = loaded(crashes=["Object", "boom", "Array(2)"], http_errors=[], console_errors=[],
                       unhandled_rejections=['Unhandled Promise Rejection: {"code":7}'])

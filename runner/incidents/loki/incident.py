@@ -11,7 +11,7 @@ from runner.incidents.failures import sort_signals
 from runner.incidents.loki.faults import faults_of
 from runner.incidents.loki.har import Exchange
 from runner.incidents.loki.shape import LaneRecord, LokiFile
-from runner.incidents.loki.signals import own_trouble, signals_of
+from runner.incidents.loki.signals import HTTP_LINE, LANE_MARK, own_trouble, signals_of
 from runner.incidents.loki.state import placed
 from runner.incidents.model import Failure, Incident
 from runner.incidents.noise import Session
@@ -27,7 +27,7 @@ def from_loki(data: Mapping[str, object], exchanges: Sequence[Exchange] = ()) ->
     """The incident in a parsed ``incident.json``; ``exchanges`` are those of the HAR beside it. Raises ReportError,
     which names the key, for a wrong type or a value that cannot be replayed.
     """
-    file = read_as(LokiFile, dict(data))
+    file = _with_lanes(read_as(LokiFile, dict(data)))
     check_url(file.target_url)
     recorded = tuple(read_step(step, f"replay_trace[{index}]") for index, step in enumerate(file.replay_trace))
     trace, state_faults, state_notes = placed(recorded, file.state_faults)
@@ -46,6 +46,18 @@ def from_loki(data: Mapping[str, object], exchanges: Sequence[Exchange] = ()) ->
         duration_seconds=file.duration_seconds, trace=trace, api_faults=api_faults, state_faults=state_faults,
         race=race, lanes=lanes, failures=((found,) if found else ()) + tuple(failures), actions=file.actions_taken,
         notes=(*state_notes, *api_notes, *_notes(file)))
+
+
+def _with_lanes(file: LokiFile) -> LokiFile:
+    """LOKI repeats what the lanes met in the lists for all; where a list does not have it, the lane's word counts."""
+    known = {found.groups() for text in file.http_errors if (found := HTTP_LINE.search(text))}
+    told = {LANE_MARK.sub("", text, count=1) for text in file.crashes}
+    crashes, errors = list(file.crashes), list(file.http_errors)
+    for lane in file.concurrency_lanes:
+        crashes += [f"[lane {lane.lane}] {text}" for text in lane.crashes if text not in told]
+        errors += [f"[lane {lane.lane}] HTTP {each.status} on {each.url}" for each in lane.responses
+                   if each.status >= 400 and (str(each.status), each.url) not in known]
+    return file.model_copy(update={"crashes": tuple(crashes), "http_errors": tuple(errors)})
 
 
 def _race(file: LokiFile) -> Race | None:

@@ -17,8 +17,8 @@ from runner.incidents.loki.shape import LokiFile
 from runner.incidents.normalise import normal_url
 from runner.incidents.races import CONSOLE
 
-_LANE = re.compile(r"\[lane (\d{1,5})\] ")
-_HTTP = re.compile(r"HTTP (\d{3})(?: \(.{0,200}?\))? on (\S+)")
+LANE_MARK = re.compile(r"\[lane (\d{1,5})\] ")
+HTTP_LINE = re.compile(r"HTTP (\d{3})(?: \(.{0,200}?\))? on (\S+)")
 _FAILED = re.compile(r"\[(\S{1,40})\] (\S+) \((\w{1,40})\) - (.*)", re.DOTALL)
 _RESOURCE = re.compile(r"Failed to load <(\w{1,40})> resource: (.*)", re.DOTALL)
 _IMAGE = re.compile(r"Broken image in DOM \(0px natural width\): (.*)", re.DOTALL)
@@ -42,13 +42,13 @@ def signals_of(file: LokiFile, faults: Sequence[ApiFault], exchanges: Sequence[E
 def own_trouble(file: LokiFile) -> Iterator[str]:
     """Crashes that say that LOKI itself could not go on."""
     for text in file.crashes:
-        words = _LANE.sub("", text, count=1)
+        words = LANE_MARK.sub("", text, count=1)
         if words.startswith(_OWN_TROUBLE):
             yield words.split("\n", 1)[0]
 
 
 def _signal(kind: SignalKind, text: str, **fields: str | int | None) -> Signal:
-    lane = _LANE.match(text)
+    lane = LANE_MARK.match(text)
     return replace(Signal(kind, -1, 0.0, text[lane.end():] if lane else text,
                           lane=int(lane[1]) if lane else None), **fields)  # type: ignore[arg-type]
 
@@ -82,7 +82,7 @@ def _answers(file: LokiFile, exchanges: Sequence[Exchange]) -> Iterator[Signal]:
     seen: Counter[tuple[int, str]] = Counter()
     for text in file.http_errors:
         signal = _signal("http_error", text)
-        found = _HTTP.match(signal.message)
+        found = HTTP_LINE.match(signal.message)
         if found is None:
             continue
         key = (int(found[1]), normal_url(found[2]))
