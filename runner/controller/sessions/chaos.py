@@ -90,5 +90,8 @@ def _check(request: ChaosRequest, application: Application) -> None:
     if request.concurrency == 1 and (request.selector is not None or request.own_browsers):
         option = "--selector" if request.selector is not None else "--own-browsers"
         raise UsageError(f"{option}: is for several lanes", hint="add --concurrency N")
+    if request.concurrency > 1 and (request.steps is not None or request.duration is not None):
+        raise UsageError("--steps and --duration: a race is one click of each lane",
+                         hint="leave them out, or leave --concurrency out")
     if request.seed is not None and not 0 <= request.seed < 1 << 53:
         raise UsageError(f"--seed {request.seed}: expected a whole number from 0 to 2^53 - 1")

@@ -58,7 +58,7 @@ class _Recorder:
         self._document: dict[str, Any] = {}
         self._files: dict[str, bytes] = {}
         self._notes: tuple[str, ...] = ()
-        self._incident: Incident
+        self._incident: Incident | None = None
 
     def judge(self, observation: Observation) -> Judged:
         """Nothing is claimed, so nothing is judged: what was left is taken in."""
@@ -69,8 +69,8 @@ class _Recorder:
         raw = incident_of(left.outcome, self._settled.job, OwnPart(), run_id="", timestamp="")
         document = incident_document(raw, left.outcome)
         self._document, self._files, self._notes = scrub_session(document, left.files)
-        self._incident = parse_incident(json.dumps(self._document).encode())
-        run = session_run(_scrubbed(left.outcome, self._incident), self._incident.failures, _own(self._incident).noise)
+        incident = self._incident = parse_incident(json.dumps(self._document).encode())
+        run = session_run(_scrubbed(left.outcome, incident), incident.failures, _own(incident).noise)
         if left.outcome.state != "done":
             return Judged(bare, unjudged(run.detail or run.state), run)
         return Judged(bare, Judgement(True, None, "passed"), run)
@@ -86,11 +86,11 @@ class _Recorder:
 
     def finish(self, directory: RunDirectory, found: SessionFindings) -> SessionFindings:
         """Write the incident and its files. Raises SetupError."""
-        outcome = self._left.outcome
-        if outcome is None:
+        outcome, incident = self._left.outcome, self._incident
+        if outcome is None or incident is None:
             return found
-        whole = replace(self._incident, run_id=found.run_id, timestamp=_local(found.started),
-                        own=self._completed(_own(self._incident), found))
+        whole = replace(incident, run_id=found.run_id, timestamp=_local(found.started),
+                        own=self._completed(_own(incident), found))
         document = {**self._document, "run_id": whole.run_id, "timestamp": whole.timestamp, KEY: own_part(whole)}
         raw = (json.dumps(document, indent=2, ensure_ascii=True) + "\n").encode()
         records = []

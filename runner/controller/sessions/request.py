@@ -12,6 +12,7 @@ from runner.controller.sessions.times import session_seconds
 from runner.controller.settle import MAX_JOBS, MAX_RUNS, Network
 from runner.errors import UsageError, printable
 from runner.incidents.model import Incident
+from runner.incidents.normalise import LOOPBACK
 from runner.sandbox.backends.base import PairTimes
 from runner.sandbox.image import ImagePin
 from runner.sandbox.policy import Policy, load_policy
@@ -21,7 +22,7 @@ from runner.workloads.command import CommandWorkload
 BROWSER_POLICY = "browser"
 DRIVER_ARGV = ("/usr/bin/python3", "-I", "-S", "-B", "/opt/runner/driver/driver.py", "/workspace")
 _DRIVER_LAUNCH_SECONDS = 60.0
-_HIGHEST_PORT = 65535
+_HIGHEST_PORT, _LONGEST_URL = 65535, 16_384
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +86,15 @@ def settle_session(request: SessionRequest, job: Job, incident: Incident | None 
     check_url(job.url)
     if application.command is None:
         _check_elsewhere(request)
+    elif not application.command.strip():
+        raise UsageError("--target-command: is empty", hint="say how the application is started")
     elif application.payload is None:
         raise UsageError("--target-command needs the application's files", hint="name their directory with --payload")
     elif request.network is not None:
         raise UsageError("--docker-network: the application and the browser share loopback, and nothing else",
                          hint="leave it out, or leave --target-command out to reach an application elsewhere")
+    else:
+        _check_loopback(job.url)
     driver_policy = load_policy(BROWSER_POLICY)
     policy = load_policy(request.policy or "default")
     if policy.runtime is not None:
@@ -119,8 +124,20 @@ def check_url(url: str) -> None:
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise UsageError(f"--target-url {shown}: expected http or https and a host",
                          hint="write it as http://127.0.0.1:PORT/")
+    if parts.username is not None or parts.password is not None:
+        raise UsageError("--target-url: has a user name or a password, which no recording keeps",
+                         hint="leave out what is before the @")
+    if not url.isprintable() or " " in url or len(url) > _LONGEST_URL:
+        raise UsageError(f"--target-url {shown}: not a URL", hint="write it as http://127.0.0.1:PORT/")
     if port is not None and not 0 < port <= _HIGHEST_PORT:
         raise UsageError(f"--target-url {shown}: {port} is no port")
+
+
+def _check_loopback(url: str) -> None:
+    host = urlsplit(url).hostname or ""
+    if host not in LOOPBACK and not host.startswith("127."):
+        raise UsageError(f"--target-url {printable(url)[:200]}: the application and the browser share loopback, and "
+                         "nothing else", hint="write it as http://127.0.0.1:PORT/, with the port it listens on")
 
 
 def _ready(application: Application, recorded: Ready) -> Ready:
