@@ -80,12 +80,21 @@ class _Player:
         if not found.judged:
             return found
         whole = self._whole(found.judged)
-        return replace(found, browser=self._browser, failures=(*_rows(whole, self._incident), *_news(whole)),
+        return replace(found, browser=self._browser, failures=(*self._rows(whole), *_news(whole)),
                        rate=self._rate(found.judged))
 
     def _whole(self, judged: tuple[Judged, ...]) -> SessionsVerdict:
         judgements = [self._judgements[run.observation.index] for run in judged]
         return decide_sessions(self._incident, judgements, self._settled.request.runs)
+
+    def _rows(self, whole: SessionsVerdict) -> list[FailureVerdict]:
+        """Each recorded failure, under the name that says most: LOKI keeps no method and no stack."""
+        steps: dict[str, Failure] = {failure.identity.id: failure for failure in reversed(self._incident.failures)}
+        names = {recorded: seen.identity for judgement in self._judgements.values()
+                 for recorded, seen in zip(judgement.found, judgement.seen, strict=True)}
+        return [FailureVerdict(id=row.identity.id, key=names.get(row.identity, row.identity).key,
+                               kind=row.identity.kind, state=row.state, seen=row.seen, runs=row.runs,
+                               step=steps[row.identity.id].step, grave=is_grave(row.identity)) for row in whole.rows]
 
     def _rate(self, judged: tuple[Judged, ...]) -> str:
         if self._incident.race is None:
@@ -117,13 +126,6 @@ def unfired(incident: Incident, outcome: Outcome) -> tuple[str, ...]:
         else:
             late.append(f"{fault.fault_type} for {fault.method} {fault.url}")
     return tuple(late)
-
-
-def _rows(whole: SessionsVerdict, incident: Incident) -> list[FailureVerdict]:
-    steps: dict[str, Failure] = {failure.identity.id: failure for failure in reversed(incident.failures)}
-    return [FailureVerdict(id=row.identity.id, key=row.identity.key, kind=row.identity.kind, state=row.state,
-                           seen=row.seen, runs=row.runs, step=steps[row.identity.id].step,
-                           grave=is_grave(row.identity)) for row in whole.rows]
 
 
 def _news(whole: SessionsVerdict) -> list[FailureVerdict]:
