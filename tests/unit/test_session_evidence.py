@@ -1,4 +1,4 @@
-"""What the evidence of a session says of its browser."""
+"""What the evidence of a session says of its browser and its faults."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 from played_sessions import Played, recorded
 
+from runner.browser.faults import ApiFault
 from runner.browser.outcome import BrowserFacts, Outcome
 
 
@@ -23,3 +24,11 @@ def test_a_browser_without_its_sandbox_is_a_warning(tmp_path: Path) -> None:
     assert result.session is not None
     assert result.session.browser is not None
     assert "the browser's own sandbox: off" in result.warnings
+
+
+def test_faults_that_a_recording_put_in_are_counted(tmp_path: Path) -> None:
+    fault = ApiFault("status_code", "GET", "http://127.0.0.1:8801/api/report", 1, status=502, body="e30=")
+    busy = Outcome("done", browser=BrowserFacts("chromium"), api_faults=(fault, fault))
+    session = recorded(tmp_path, played=Played(busy)).result.session
+    assert session is not None
+    assert (session.api_faults, session.state_faults) == (2, 0)

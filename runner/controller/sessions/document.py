@@ -47,6 +47,8 @@ class SessionFindings:
     failures: tuple[FailureVerdict, ...] = ()
     rate: str = ""
     files: tuple[FileRecord, ...] = ()
+    faults: tuple[int, int] | None = None
+    """Of a recording: how many were put into answers, and into the page's state."""
 
 
 def result_of(settled: SettledSession, found: SessionFindings, finished: datetime) -> Result:
@@ -167,6 +169,7 @@ def _warnings(settled: SettledSession, found: SessionFindings) -> list[str]:
 def _session(settled: SettledSession, found: SessionFindings) -> SessionRecord:
     job, incident = settled.job, settled.incident
     uncontrolled = {source for run in found.judged if run.session for source in run.session.uncontrolled}
+    api_faults, state_faults = found.faults or (len(job.api_faults), len(job.state_faults))
     return SessionRecord(
         mode=job.mode, url=printable(job.url), persona=_persona(settled), seed=job.seed if _seeded(settled) else None,
         pace=job.pace, steps=len(job.trace),
@@ -174,7 +177,7 @@ def _session(settled: SettledSession, found: SessionFindings) -> SessionRecord:
         ready=ready_text(job.ready), browser=_browser(found.browser),
         driver_image=image_record(_driver_pin(settled), found.driver_image),
         driver_policy=policy_record(settled.driver_policy), failures=found.failures,
-        api_faults=len(job.api_faults), state_faults=len(job.state_faults),
+        api_faults=api_faults, state_faults=state_faults,
         lanes=job.race.lanes if job.race else 0, rate=found.rate, uncontrolled=tuple(sorted(uncontrolled)),
         notes=tuple(printable(note) for note in incident.notes) if incident else (),
         options=options_of(settled), files=found.files)

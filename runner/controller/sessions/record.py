@@ -101,7 +101,8 @@ class _Recorder:
         verdict = found.verdict
         if verdict.kind is VerdictKind.RECORDED:
             verdict = replace(verdict, reasons=(*(failure.key for failure in failures), *self._notes))
-        return replace(found, verdict=verdict, browser=outcome.browser, failures=failures, files=tuple(records))
+        return replace(found, verdict=verdict, browser=outcome.browser, failures=failures, files=tuple(records),
+                       faults=(len(whole.api_faults), len(whole.state_faults)))
 
     def _completed(self, own: OwnPart, found: SessionFindings) -> OwnPart:
         """With what the controller knows."""
