@@ -10,7 +10,7 @@ from typing import Any
 
 from runner.evidence.result import Result
 from runner.reports.diff.fields import Rows, differing
-from runner.reports.session_words import STATES
+from runner.reports.session_words import STATES, target_ended
 
 MOST_STEPS = 200
 _FACTS = ("mode", "url", "persona", "seed", "pace", "steps", "target_command", "ready", "browser", "failures",
@@ -34,23 +34,28 @@ def _facts(result: Result) -> dict[str, Any]:
 
 
 def _failures(result: Result) -> dict[str, str]:
-    """By identity: what became of each."""
+    """By identity: what became of each, and in how many runs it was seen, if neither in all nor in none."""
     session = result.session
-    return {failure.key: f"{STATES[failure.state]} ({failure.seen} of {failure.runs} runs)"
-            for failure in (session.failures if session is not None else ())}
+    return {failure.key: STATES[failure.state] + (
+        f" ({failure.seen} of {failure.runs} runs)" if 0 < failure.seen < failure.runs else "")
+        for failure in (session.failures if session is not None else ())}
 
 
 def _steps(result: Result) -> dict[str, str]:
-    """What each step was, and in how many runs it was taken, or not."""
+    """What each step was, and whether it was taken: in every run, or in how many."""
     texts: dict[int, str] = {}
     states: defaultdict[int, Counter[str]] = defaultdict(Counter)
     for sample in result.samples:
         for step in sample.session.steps if sample.session is not None else ():
             texts.setdefault(step.index, step.text or step.kind)
             states[step.index][step.state] += 1
-    return {f"step {index}": f"{texts[index]}: " + ", ".join(
-        f"{state} in {count} {'run' if count == 1 else 'runs'}" for state, count in sorted(states[index].items()))
-        for index in sorted(texts)}
+    runs = sum(sample.session is not None for sample in result.samples)
+    return {f"step {index}": f"{texts[index]}: {_share(states[index], runs)}" for index in sorted(texts)}
+
+
+def _share(states: Counter[str], runs: int) -> str:
+    return ", ".join(state if count == runs else f"{state} in {count} of {runs} runs"
+                     for state, count in sorted(states.items()))
 
 
 def _unfired(result: Result) -> dict[str, str]:
@@ -68,10 +73,7 @@ def _browser(result: Result) -> dict[str, Any]:
     return {**facts, "image": session.driver_image.used_id, "policy": session.driver_policy.sha256}
 
 
-def _applications(result: Result) -> dict[str, int]:
-    """How many of them ended in which way."""
-    def ended(sample: Any) -> str:
-        code = "" if sample.target.returncode is None else f" {sample.target.returncode}"
-        return f"{sample.target.cause}{code}"
-
-    return dict(Counter(ended(sample) for sample in result.samples if sample.target is not None))
+def _applications(result: Result) -> dict[str, str]:
+    """How they ended: all of them, or how many in which way."""
+    ended = Counter(target_ended(sample.target) for sample in result.samples if sample.target is not None)
+    return {"ended": _share(ended, ended.total())} if ended else {}
