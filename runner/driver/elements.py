@@ -30,6 +30,13 @@ class Failed(Exception):
     """The step was tried and had no effect, on an element that is there."""
 
 
+class Unanswered(Failed):
+    """The page did not answer, so nobody knows what is there."""
+
+    def __init__(self) -> None:
+        super().__init__("the page does not answer")
+
+
 async def found(stage: Stage, selector: str) -> ElementHandle:
     """The first element that fits, once it can be seen: it may belong to a document that is still on its way. Raises
     Missing, Failed, Crashed.
@@ -45,7 +52,7 @@ async def found(stage: Stage, selector: str) -> ElementHandle:
         return await _after_all(stage, selector)
     except Silent:
         stage.check()
-        raise Failed("the page does not answer") from None
+        raise Unanswered from None
     except Error as error:
         stage.check()
         raise Missing(f"{selector}: cannot be looked for: {first_line(error)}") from None
@@ -62,7 +69,7 @@ async def _after_all(stage: Stage, selector: str) -> ElementHandle:
             return element
     except Silent:
         stage.check()
-        raise Failed("the page does not answer") from None
+        raise Unanswered from None
     except Error as error:
         stage.check()
         raise Missing(f"{selector}: {first_line(error)}") from None
@@ -70,16 +77,16 @@ async def _after_all(stage: Stage, selector: str) -> ElementHandle:
 
 
 async def act(stage: Stage, selector: str, element: ElementHandle | None,
-              do: Callable[[ElementHandle], Awaitable[None]]) -> ElementHandle:
-    """Act on an element, or on the one that took its place meanwhile; the one that was acted on. Raises Missing,
-    Failed, Crashed.
+              do: Callable[[ElementHandle], Awaitable[None]], *, willing: bool = True) -> ElementHandle:
+    """Act on an element, or on the one that took its place meanwhile; the one that was acted on. ``willing``: it has
+    no say in it, so that nothing but a page that does not answer can keep it. Raises Missing, Failed, Crashed.
     """
     if element is not None:
         try:
             await within(ACTING + _GRACE, do(element))
         except Silent:
             stage.check()
-            raise Failed("the page does not answer") from None
+            raise Unanswered from None
         except Error:
             # Gone: the document, or what the application drew anew.
             stage.check()
@@ -90,8 +97,8 @@ async def act(stage: Stage, selector: str, element: ElementHandle | None,
         await within(ACTING + _GRACE, do(element))
     except Silent:
         stage.check()
-        raise Failed("the page does not answer") from None
+        raise Unanswered from None
     except Error as error:
         stage.check()
-        raise Failed(first_line(error)) from None
+        raise (Unanswered() if willing and isinstance(error, Late) else Failed(first_line(error))) from None
     return element

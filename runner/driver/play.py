@@ -9,13 +9,15 @@ from playwright.async_api import Error
 
 from runner.browser.outcome import StepRecord, StepState
 from runner.browser.trace import Step, is_burst
-from runner.driver.elements import Failed, Missing
+from runner.driver.elements import Failed, Missing, Unanswered
 from runner.driver.guard import Silent, attempt, first_line
 from runner.driver.stage import Crashed, Stage
 from runner.driver.steps import pause_after, take
 
 LATE_SECONDS = 1.0
 """How long the answers to requests that are still under way are waited for at the end."""
+LAST_SECONDS = 10.0
+"""How long a page that was frozen when it was last looked at is waited for, in all."""
 MAX_LOST = 3
 """After so many bursts of clicks on end whose elements are missing, the rest of a trace is not tried."""
 MAX_SILENT = 3
@@ -47,7 +49,10 @@ async def _taken(stage: Stage, step: Step) -> tuple[StepState, str]:
         return "done", await take(stage, step)
     except Missing as error:
         return "missing", str(error)
-    except (Failed, Silent) as error:
+    except (Silent, Unanswered) as error:
+        stage.unanswered = stage.step if stage.unanswered is None else stage.unanswered
+        return "failed", str(error)
+    except Failed as error:
         return "failed", str(error)
     except Error as error:
         return "failed", first_line(error)
@@ -109,3 +114,12 @@ async def linger(stage: Stage) -> None:
     await asyncio.gather(stage.traffic.answers(LATE_SECONDS), *loaded)
     await stage.looks.finish()
     stage.check()
+
+
+async def silence(stage: Stage) -> str:
+    """Where a page did not answer, if it did not: what such a session has not shown can still be there."""
+    if stage.unanswered is not None:
+        return f"step {stage.unanswered}: the page does not answer"
+    if stage.looks.frozen and await attempt(LAST_SECONDS, stage.page.evaluate("1")) is None:
+        return "the end: the page does not answer"
+    return ""

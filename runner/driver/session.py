@@ -20,7 +20,7 @@ from runner.browser.trace import Step
 from runner.driver.confined import Confinement, seen_sandbox
 from runner.driver.launch import Device, NotLaunched, device_of, executable, facts_of, launch
 from runner.driver.parts import Faults, Pace
-from runner.driver.play import linger, play
+from runner.driver.play import linger, play, silence
 from runner.driver.stage import Crashed, Stage, Unreachable
 from runner.driver.waiting import NotReady, Place, wait_ready
 
@@ -142,6 +142,8 @@ async def carry_out(job: Job, out: Path, browser: Browser, device: Device,
         await stage.goto()
         state, detail = await acting.act()
         await linger(stage)
+        if state == "done" and job.mode == "play" and (where := await silence(stage)):
+            state, detail = "diverged", where
     except NotReady as error:
         state, detail = "not_ready", str(error)
     except Unreachable as error:

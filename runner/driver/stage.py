@@ -57,6 +57,8 @@ class Stage:
         self.pace = pace
         self.faults: Faults | None = None
         self.step = -1
+        self.unanswered: int | None = None
+        """The first step that could not be taken because the page did not answer."""
         self.rng = random.Random(job.seed)  # noqa: S311 - it is to be repeatable
         self.state_faults: list[StateFault] = list(job.state_faults)
         self.applied: list[StateFault] = []

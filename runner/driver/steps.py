@@ -41,7 +41,8 @@ async def take(stage: Stage, step: Step) -> str:
         case Click():
             return await _click(stage, step)
         case Fill():
-            await act(stage, step.selector, None, lambda it: it.fill(step.value, timeout=WILLING * 1000))
+            await act(stage, step.selector, None, lambda it: it.fill(step.value, timeout=WILLING * 1000),
+                      willing=False)
         case Press(selector=str() as selector):
             await act(stage, selector, None, lambda it: it.press(step.key, timeout=ACTING * 1000, no_wait_after=True))
         case Press():
@@ -75,10 +76,11 @@ async def _around(stage: Stage, step: Step) -> str:
 
 async def _click(stage: Stage, step: Click) -> str:
     element = None
+    patience = (ACTING if step.force else WILLING) * 1000
     for done in range(step.repeat):
         try:
             element = await act(stage, step.selector, element, lambda it: it.click(
-                force=step.force, timeout=(ACTING if step.force else WILLING) * 1000, no_wait_after=True))
+                force=step.force, timeout=patience, no_wait_after=True), willing=step.force)
         except (Missing, Failed) as error:
             if not done:
                 raise

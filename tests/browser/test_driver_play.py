@@ -240,6 +240,15 @@ def test_dialogs_without_end_freeze_the_page_and_nothing_else(tmp_path: Path) ->
     assert outcome["steps"][-1]["state"] == "skipped"
 
 
+@pytest.mark.parametrize("hang", ["for (;;);", "for (;;) alert(1);"])
+def test_page_that_hangs_at_its_last_step_has_shown_nothing(hang: str, tmp_path: Path) -> None:
+    page = f"<!doctype html><link rel=icon href=data:,><button id=b onclick='{hang}'>b</button>".encode()
+    with serving({"/": Reply(page, HTML)}) as app:
+        _, outcome = program(tmp_path, job_for(app.url, Click("#b")))
+    assert (outcome["state"], len(outcome["steps"])) == ("diverged", 1)
+    assert outcome["detail"].endswith(": the page does not answer")
+
+
 def test_killed_renderer_is_a_crash_with_all_that_was_seen_before(tmp_path: Path) -> None:
     page = b"<!doctype html><link rel=icon href=data:,><button id=b onclick='null.before'>b</button>"
     kill = b"<!doctype html><script>const all = []; for (;;) all.push(new Array(1 << 20).fill(0.1))</script>"

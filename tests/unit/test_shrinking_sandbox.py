@@ -61,6 +61,11 @@ def test_a_run_that_diverged_shows_nothing_whatever_was_seen_before():
     assert seen_in(INCIDENT, Left(replace(DONE, state="diverged", steps=missing))) == frozenset()
 
 
+def test_a_run_whose_page_no_longer_answered_says_nothing():
+    silent = replace(DONE, state="diverged", detail="the end: the page does not answer", signals=())
+    assert seen_in(INCIDENT, Left(silent)) is None
+
+
 def test_a_step_without_effect_says_nothing_unless_a_failure_was_seen():
     idle = replace(DONE, steps=(StepRecord(0, "failed", 0, 1), StepRecord(1, "done", 1, 2)))
     assert seen_in(INCIDENT, Left(idle)) == {FAULT.identity.id}

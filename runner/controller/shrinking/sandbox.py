@@ -141,8 +141,9 @@ def job_for(job: Job, candidate: Candidate) -> Job:
 
 
 def seen_in(incident: Incident, left: Left) -> Seen:
-    """Which of the recorded failures a run showed. One that diverged showed none; ``None`` when the browser ended in
-    the middle, a race could not begin, or nothing was seen and a step had no effect, as on a host that is too busy.
+    """Which of the recorded failures a run showed. One whose element was missing showed none; ``None`` when the browser
+    ended in the middle, the page no longer answered, a race could not begin, or nothing was seen and a step had no
+    effect, as on a host that is too busy.
 
     Raises SetupError when nothing was played: then no other candidate would be either.
     """
@@ -153,7 +154,7 @@ def seen_in(incident: Incident, left: Left) -> Seen:
         case "judged":
             idle = outcome is not None and any(step.state in ("failed", "skipped") for step in outcome.steps)
             return frozenset(identity.id for identity in judgement.found) if judgement.found or not idle else None
-        case "diverged":
+        case "diverged" if judgement.divergence is not None:
             return frozenset()
         case _:
             return None
