@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.driver.guard import attempt
@@ -32,7 +33,8 @@ class Shots:
         picture = await attempt(_SECONDS, self._picture())
         if picture is None or len(picture) > MAX_SHOT:
             return ""
-        (stage.out / name).write_bytes(picture)
+        if not _kept(stage.out / name, picture):
+            return ""
         self.names.append(name)
         return name
 
@@ -52,5 +54,14 @@ async def save_dom(stage: Stage) -> str:
         f"() => document.documentElement ? document.documentElement.outerHTML.slice(0, {MAX_DOM}) : ''"))
     if not isinstance(text, str) or not text:
         return ""
-    (stage.out / "dom.html").write_bytes(text.encode("utf-8", "replace")[:MAX_DOM])
-    return "dom.html"
+    return "dom.html" if _kept(stage.out / "dom.html", text.encode("utf-8", "replace")[:MAX_DOM]) else ""
+
+
+def _kept(path: Path, data: bytes) -> bool:
+    """Whether there was room for it: recordings of a page that floods can fill the volume."""
+    try:
+        path.write_bytes(data)
+    except OSError:
+        path.unlink(missing_ok=True)
+        return False
+    return True
