@@ -1,6 +1,7 @@
 """The summary of ``--ci``: whole or cut, and never a reason to fail."""
 
 import pytest
+from played_sessions import stored
 from stored_runs import FAILS, make_evidence
 
 from runner.cli.ci import PAGE_BYTES, append_to_page, write_summary
@@ -43,3 +44,16 @@ def test_a_full_page_is_left_alone(tmp_path):
     page.write_bytes(b"x" * (PAGE_BYTES - 10))
     append_to_page(page, b"line of text\n" * 10)
     assert page.stat().st_size == PAGE_BYTES - 10
+
+@pytest.mark.parametrize(("name", "headline"), [("partly", "# REPRODUCED: partly, 1 of 2 recorded failures"),
+                                                ("recorded", "# RECORDED: 2 failures found")])
+def test_a_session_is_summed_up_failure_by_failure(tmp_path, monkeypatch, name, headline):
+    page = tmp_path / "page"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))
+    monkeypatch.setenv("RUNNER_STORE", str(tmp_path / "store"))
+    session = stored(tmp_path, name)
+    write_summary(session.directory)
+    text = page.read_text()
+    assert text.startswith(headline)
+    assert all(failure.id in text for failure in session.result.session.failures)
+    assert open_evidence(session.directory).result == session.result
