@@ -45,6 +45,7 @@ def test_a_full_page_is_left_alone(tmp_path):
     append_to_page(page, b"line of text\n" * 10)
     assert page.stat().st_size == PAGE_BYTES - 10
 
+
 @pytest.mark.parametrize(("name", "headline"), [("partly", "# REPRODUCED: partly, 1 of 2 recorded failures"),
                                                 ("recorded", "# RECORDED: 2 failures found")])
 def test_a_session_is_summed_up_failure_by_failure(tmp_path, monkeypatch, name, headline):
