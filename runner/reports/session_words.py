@@ -34,7 +34,9 @@ def counted_failures(result: Result, session: SessionRecord) -> str:
     known = [failure for failure in session.failures if failure.state != "new"]
     if is_recording(result) or result.verdict == "recorded":
         found = f"{_number(len(known), 'failure')} found"
-        return found if result.verdict == "recorded" else f"the session did not come to its end, {found}"
+        if result.verdict == "recorded":
+            return found
+        return "nothing was recorded" if result.exit_code == 2 else f"the session did not come to its end, {found}"
     if not known:
         return f"{result.passes} of {_number(result.runs, 'run')} matched"
     seen = sum(failure.state == "reproduced" for failure in known)
