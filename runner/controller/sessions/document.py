@@ -19,6 +19,7 @@ from runner.evidence.index import Opening
 from runner.evidence.result import ContractRecord, Drift, Result
 from runner.evidence.session_record import BrowserRecord, FailureVerdict, FileRecord, SessionRecord
 from runner.evidence.verdict import Judged, Verdict, VerdictKind
+from runner.incidents.make import PERSONA_NAMES
 from runner.payload.seal import SealedPayload
 from runner.sandbox.backends.base import BackendFacts, Plan
 from runner.sandbox.image import ImagePin, ResolvedImage
@@ -184,9 +185,10 @@ def _session(settled: SettledSession, found: SessionFindings) -> SessionRecord:
 
 
 def _persona(settled: SettledSession) -> str | None:
+    """As incidents name it."""
     if settled.incident is not None:
         return settled.incident.persona
-    return settled.job.chaos.persona if settled.job.chaos else None
+    return PERSONA_NAMES[settled.job.chaos.persona] if settled.job.chaos else None
 
 
 def _seeded(settled: SettledSession) -> bool:
