@@ -56,6 +56,11 @@ def _parsed(raw: bytes) -> Outcome:
     return outcome
 
 
+def is_plain_name(name: str) -> bool:
+    """Whether a file of the output folder may be kept under this name: no folder, no hidden file, nothing odd."""
+    return _FILE.fullmatch(name) is not None
+
+
 def check_body(fault: ApiFault, where: str) -> None:
     """Whether a fault's body is base64, and not too much of it. Raises ReportError."""
     if fault.body is None:
@@ -87,7 +92,7 @@ def _check_files(outcome: Outcome) -> None:
     """Names that the controller will open: plain ones, in the output folder itself."""
     shots = [*(signal.screenshot for signal in outcome.signals), *(step.screenshot for step in outcome.steps)]
     for name in (*outcome.files, *filter(None, shots)):
-        if not _FILE.fullmatch(name):
+        if not is_plain_name(name):
             raise ReportError("has a file name that is not plain")
 
 

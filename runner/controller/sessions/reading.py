@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from runner.browser.outcome import OUTCOME_FILE, OUTPUT_FOLDER, READY_LINE, Outcome
 from runner.errors import NoVerdict, printable
 from runner.evidence.observation import Observation
-from runner.incidents.outcomes import parse_outcome
+from runner.incidents.outcomes import is_plain_name, parse_outcome
 from runner.sandbox.exit import RESOURCE_CAUSES, Cause
 
 _PREFIX = f"{OUTPUT_FOLDER}/".encode()
@@ -29,10 +29,13 @@ class Left:
 
 
 def left_by(observation: Observation) -> Left:
-    """What one run's driver left. Never raises: an outcome that cannot be believed is none."""
+    """What one run's driver left. Never raises: an outcome that cannot be believed is none, and a file whose name is
+    not plain is left where it is.
+    """
     started = observation.stdout.head.startswith(READY_LINE)
-    files = {item.path.removeprefix(_PREFIX).decode("ascii", "replace"): item.data
-             for item in observation.artifacts[:MAX_FILES] if item.path.startswith(_PREFIX)}
+    named = ((item.path.removeprefix(_PREFIX).decode("ascii", "replace"), item.data)
+             for item in observation.artifacts[:MAX_FILES] if item.path.startswith(_PREFIX))
+    files = {name: data for name, data in named if is_plain_name(name)}
     raw = files.pop(OUTCOME_FILE, None)
     if raw is None:
         return Left(None, files, _why_without(observation, started), started)
