@@ -78,14 +78,15 @@ def test_links_holes_and_odd_names_stay_in_the_container(tmp_path: Path, monkeyp
             file.truncate(200 << 20)
         leave("sub/deep/shot.png"); leave("sub/replay.webm"); leave("repro_test.py"); leave("incident.json")
         leave("result.json"); leave("report.html"); leave(b"\x1b[2J\xff.png"); leave("..png"); leave("-rf.png")
-        leave("CON.png"); leave("x\u202e.webm"); leave("x" * 250 + ".png"); leave("outcome.json.part")
+        leave("x\u202e.webm"); leave("x" * 250 + ".png"); leave("outcome.json.part")
         conclude()
         """, tmp_path, monkeypatch)
     assert (done.result.verdict, done.fault) == ("recorded", None)
     assert done.result.reasons == (f"pageerror: {RECORDED}", *(
         f"{name} could not be scrubbed, and was not kept"
         for name in ("incident.json", "outcome.json.part", "report.html", "repro_test.py", "result.json")))
-    assert left_in(done.directory) == OURS
+    assert left_in(done.directory) == OURS | {"replay.webm"}
+    assert (done.directory / "replay.webm").read_bytes() == b"no fifo: the profile has none"
 
 
 BOMB = io.BytesIO()
