@@ -149,7 +149,7 @@ def _driver(played: Played) -> FakeRun:
     if played.outcome is not None:
         files["outcome.json"] = write_outcome(played.outcome)
     artifacts = tuple(Artifact(b"out/" + name.encode(), data) for name, data in sorted(files.items()))
-    return FakeRun(played.status, stdout=b"ready\n" if played.outcome is not None else b"", wall_seconds=6.9,
+    return FakeRun(played.status, stdout=b"launched\nready\n" if played.outcome is not None else b"", wall_seconds=6.9,
                    cpu_seconds=1.5, peak_memory=180 << 20, artifacts=artifacts)
 
 

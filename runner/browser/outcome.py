@@ -15,8 +15,11 @@ from runner.browser.trace import Step
 
 OUTPUT_FOLDER = "out"
 OUTCOME_FILE = "outcome.json"
+LAUNCHED_LINE = b"launched\n"
+"""The first line on stdout: the browser has started, and from now on only the application is waited for."""
+
 READY_LINE = b"ready\n"
-"""The first line on stdout, written once the application answers. Nothing of a page is on stdout before it."""
+"""The second line, written once the application answers. Nothing of a page is on stdout before it."""
 
 State = Literal["done", "not_ready", "unreachable", "diverged", "not_launched", "refused", "crashed"]
 """``done``: every step was taken. ``not_ready``: the application never answered. ``unreachable``: the first

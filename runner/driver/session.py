@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from playwright.async_api import Browser, async_playwright
 
 from runner.browser.job import Job
-from runner.browser.outcome import READY_LINE, BrowserFacts, Outcome, State, StepRecord
+from runner.browser.outcome import LAUNCHED_LINE, READY_LINE, BrowserFacts, Outcome, State, StepRecord
 from runner.browser.trace import Step
 from runner.driver.confined import Confinement, seen_sandbox
 from runner.driver.launch import Device, NotLaunched, device_of, executable, facts_of, launch
@@ -45,6 +45,7 @@ async def run_session(job: Job, out: Path, conclude: Callable[[Outcome], None] =
     waiting = asyncio.ensure_future(wait_ready(job))
     try:
         async with _browser(job) as (browser, device):
+            _say(LAUNCHED_LINE)
             facts = facts_of(browser, job, device, importlib.metadata.version("playwright"))
             sandbox = asyncio.ensure_future(seen_sandbox(job.browser))
             try:

@@ -96,7 +96,7 @@ def test_a_flood_on_the_console_is_counted_and_forges_nothing(tmp_path: Path) ->
     """Our own lines are two, whatever the page writes."""
     done = replayed(tmp_path, {"page.html": page(FORGERY, BEFORE)})
     assert (done.code, done.keys("reproduced")) == (0, FOUND), done
-    assert done.lines() == b"ready\nstep 1 of 1\n"
+    assert done.lines() == b"launched\nready\nstep 1 of 1\n"
     assert done.session["dropped"] == {"console": 1}
     assert done.keys("new") == ["console_error: ready step 2 of 9 \\x1b[2J"]
 

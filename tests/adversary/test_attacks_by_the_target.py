@@ -112,7 +112,7 @@ def test_an_application_that_floods_what_is_its_own_harms_itself_only(what: str,
     """Output without end is cut at the policy's limit; processes and files end at its volume and its count."""
     done = replayed(tmp_path, {"page.html": page(""), "attack.py": FLOOD.replace("WHAT", what)})
     assert (done.code, done.keys("reproduced"), done.keys("new")) == (0, FOUND, []), done
-    assert done.lines() == b"ready\nstep 1 of 1\n"
+    assert done.lines() == b"launched\nready\nstep 1 of 1\n"
     assert done.size() < 20 << 20
 
 

@@ -57,7 +57,7 @@ def replayed(tmp_path: Path, folder: Path, *options: str, **outputs: bool) -> di
         job = job_for(url, *steps_of(incident), state_faults=state_faults_of(incident), outputs=Outputs(**outputs))
         done, outcome = program(tmp_path, job)
     assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout.splitlines()[0] == b"ready"
+    assert done.stdout.splitlines()[0] == b"launched"
     return outcome
 
 
@@ -131,14 +131,14 @@ def test_shop_on_poisoned_storage(tmp_path: Path) -> None:
 ])
 def test_application_that_is_not_there(tmp_path: Path, changes: dict[str, Any], detail: str) -> None:
     done, outcome = program(tmp_path, job_for(dead(), **{"ready": Ready(timeout=0.5), **changes}))
-    assert (done.returncode, done.stdout, outcome["state"]) == (0, b"", "not_ready")
+    assert (done.returncode, done.stdout, outcome["state"]) == (0, b"launched\n", "not_ready")
     assert outcome["detail"].startswith(detail)
 
 
 def test_application_that_never_answers(tmp_path: Path) -> None:
     with mute() as url:
         done, outcome = program(tmp_path, job_for(url, ready=Ready("/health", timeout=0.5)))
-    assert (done.stdout, outcome["state"]) == (b"", "not_ready")
+    assert (done.stdout, outcome["state"]) == (b"launched\n", "not_ready")
     assert outcome["detail"] == "/health answered nothing, not anything below 500, for 0.5 s"
 
 
@@ -153,7 +153,7 @@ def test_first_page_that_never_ends_is_there_all_the_same(tmp_path: Path) -> Non
 def test_application_that_leads_in_circles(tmp_path: Path) -> None:
     with serving({"/": Reply(b"", status=302, headers=(("location", "/"),))}) as app:
         done, outcome = program(tmp_path, job_for(app.url))
-    assert (done.stdout, outcome["state"], outcome["steps"]) == (b"ready\n", "unreachable", [])
+    assert (done.stdout, outcome["state"], outcome["steps"]) == (b"launched\nready\n", "unreachable", [])
     assert "net::ERR_TOO_MANY_REDIRECTS" in outcome["detail"]
 
 

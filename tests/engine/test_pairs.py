@@ -17,7 +17,7 @@ from runner.sandbox.backends.docker.labels import SESSION
 from runner.sandbox.exit import Cause
 from runner.sandbox.policy import load_policy
 
-GREETING = b"ready\n"
+LAUNCHED, GREETING = b"launched\n", b"launched\nready\n"
 APP = """
 import http.server, os, pathlib, sys
 pathlib.Path("state").write_text("kept")
@@ -29,6 +29,7 @@ http.server.HTTPServer(("127.0.0.1", 8801), Handler).serve_forever()
 """
 DRIVER = """
 import os, pathlib, socket, sys, time, urllib.request
+print("launched", flush=True)
 while True:
     try:
         socket.create_connection(("127.0.0.1", 8801)).close()
@@ -45,14 +46,14 @@ pathlib.Path("out/outcome.json").write_text("{}")
 
 
 @contextmanager
-def pair(tmp_path, app, driver, *, start=20.0, run=20.0, runs=1):
+def pair(tmp_path, app, driver, *, launch=20.0, start=20.0, run=20.0, runs=1):
     policy = load_policy("default")
     for name, text in (("app", app), ("driver", driver)):
         (tmp_path / name).mkdir()
         (tmp_path / name / f"{name}.py").write_text(text)
     payload, job = (seal(tmp_path / name, seal_limits(policy)) for name in ("app", "driver"))
     backend = DockerBackend()
-    times = PairTimes(start, run, GREETING)
+    times = PairTimes(launch, start, run, LAUNCHED, GREETING)
     plan = Plan(argv=("python3", "-u", "app.py"), cwd=".", env=(), policy=policy, timeout=times.in_all, runs=runs,
                 image=backend.resolve_image(None), ahead=min(1, runs - 1))
     driving = replace(plan, argv=("python3", "-u", "driver.py"), artifacts=("out/**",))
@@ -77,7 +78,7 @@ def observed(tmp_path, app, driver, **times):
 def test_the_driver_reaches_the_application_and_sees_nothing_else_of_it(tmp_path):
     for run in observed(tmp_path, APP, DRIVER, runs=3):
         assert run.status.cause is Cause.EXITED, run.stderr.kept
-        assert run.stdout.kept.decode() == "ready\nhello from 32\n['driver.py'] []\n"
+        assert run.stdout.kept.decode() == "launched\nready\nhello from 32\n['driver.py'] []\n"
         assert [(item.path, item.data) for item in run.artifacts] == [(b"out/outcome.json", b"{}")]
         assert run.target.status.cause is Cause.STOPPED
         assert run.target.stdout.kept == b"serving\n"
@@ -95,8 +96,14 @@ def test_an_application_that_ends_before_it_answers_ends_the_run(tmp_path):
 def test_an_application_that_never_answers_costs_its_start_time_only(tmp_path):
     run, = observed(tmp_path, "import time; time.sleep(600)", DRIVER, start=1.0)
     assert run.status.cause is Cause.TIMED_OUT
-    assert run.stdout.kept == b""
+    assert run.stdout.kept == LAUNCHED
     assert run.target.status.cause is Cause.STOPPED
+
+
+def test_a_driver_that_never_gets_ready_costs_both_times(tmp_path):
+    run, = observed(tmp_path, APP, "import time; time.sleep(600)", launch=0.5, start=0.5)
+    assert run.status.cause is Cause.TIMED_OUT
+    assert run.stdout.kept == b""
 
 
 def test_a_driver_that_hangs_is_ended_when_its_time_is_over(tmp_path):

@@ -91,7 +91,7 @@ def test_junit_has_a_case_for_each_run_and_each_failure(sessions, name, cases):
 def test_junit_has_the_output_of_the_application(sessions):
     cases = {case.name: case for case in check_junit(render(sessions["reproduced"], "junit"))}
     assert cases["run 1"].system_err == "127.0.0.1 GET /api/report 500\n"
-    assert cases["run 1"].system_out == "-- the browser's driver --\nready\n"
+    assert cases["run 1"].system_out == "-- the browser's driver --\nlaunched\nready\n"
 
 
 def test_junit_says_when_a_failure_was_seen(sessions):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from runner.browser.outcome import OUTCOME_FILE, OUTPUT_FOLDER, READY_LINE, Outcome
+from runner.browser.outcome import LAUNCHED_LINE, OUTCOME_FILE, OUTPUT_FOLDER, Outcome
+from runner.controller.sessions.times import GREETING
 from runner.errors import NoVerdict, printable
 from runner.evidence.observation import Observation
 from runner.incidents.outcomes import is_plain_name, parse_outcome
@@ -32,7 +33,7 @@ def left_by(observation: Observation) -> Left:
     """What one run's driver left. Never raises: an outcome that cannot be believed is none, and a file whose name is
     not plain is left where it is.
     """
-    started = observation.stdout.head.startswith(READY_LINE)
+    started = observation.stdout.head.startswith(GREETING)
     named = ((item.path.removeprefix(_PREFIX).decode("ascii", "replace"), item.data)
              for item in observation.artifacts[:MAX_FILES] if item.path.startswith(_PREFIX))
     files = {name: data for name, data in named if is_plain_name(name)}
@@ -52,7 +53,8 @@ def _why_without(observation: Observation, started: bool) -> str:
     if not started and target is not None and target.status.cause is not Cause.STOPPED:
         return f"the application ended before it answered: {_ended(target)}"
     if not started and status.cause is Cause.TIMED_OUT:
-        return "the application did not answer in time"
+        launched = observation.stdout.head.startswith(LAUNCHED_LINE)
+        return "the application did not answer in time" if launched else "the browser did not start in time"
     if status.cause is Cause.TIMED_OUT:
         return "the session did not end in time"
     if status.cause in RESOURCE_CAUSES:

@@ -7,8 +7,8 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from runner.browser.job import Job, Ready
-from runner.browser.outcome import READY_LINE
-from runner.controller.sessions.times import session_seconds
+from runner.browser.outcome import LAUNCHED_LINE
+from runner.controller.sessions.times import GREETING, LAUNCH_SECONDS, session_seconds
 from runner.controller.settle import MAX_JOBS, MAX_RUNS, Network
 from runner.errors import UsageError, printable
 from runner.incidents.model import Incident
@@ -21,7 +21,6 @@ from runner.workloads.command import CommandWorkload
 
 BROWSER_POLICY = "browser"
 DRIVER_ARGV = ("/usr/bin/python3", "-I", "-S", "-B", "/opt/runner/driver/driver.py", "/workspace")
-_DRIVER_LAUNCH_SECONDS = 60.0
 _HIGHEST_PORT, _LONGEST_URL = 65535, 16_384
 
 
@@ -109,7 +108,7 @@ def settle_session(request: SessionRequest, job: Job, incident: Incident | None 
         payload=application.payload, image=application.image or image, policy=policy,
         # Two containers of the engine's own kernel: a preferred runtime is for commands.
         driver_policy=driver_policy, network=request.network or "none",
-        times=PairTimes(ready.timeout + _DRIVER_LAUNCH_SECONDS, seconds, READY_LINE),
+        times=PairTimes(LAUNCH_SECONDS, ready.timeout, seconds, LAUNCHED_LINE, GREETING),
         env=parse_env_options(application.env))
 
 

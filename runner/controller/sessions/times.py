@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from runner.browser.job import Job
+from runner.browser.outcome import LAUNCHED_LINE, READY_LINE
 from runner.browser.trace import Click, Step, Throttle
+
+GREETING = LAUNCHED_LINE + READY_LINE
+"""What a driver has said once the application has answered."""
+
+LAUNCH_SECONDS = 60.0
+"""For the browser to start, which an application that is quick has to wait for."""
 
 _OPENING = 60.0
 """Seconds for the first navigation, the end, and the files."""

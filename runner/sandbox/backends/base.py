@@ -125,19 +125,22 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class PairTimes:
-    """Seconds that a driver has to get an answer from the target, and to do its work from then on.
+    """Seconds that a driver has to get ready, then to get an answer from the target, then to do its work.
 
-    ``greeting`` are the first bytes on the driver's stdout, once the target has answered.
+    ``launched`` are the first bytes on the driver's stdout, once it is ready; ``greeting`` those it has said once the
+    target has answered. The time for the answer begins when the target is released and the driver is ready.
     """
 
+    launch: float
     start: float
     run: float
+    launched: bytes
     greeting: bytes
 
     @property
     def in_all(self) -> float:
         """Seconds after which a target ends at the latest."""
-        return self.start + self.run + _AFTERWARDS
+        return self.launch + self.start + self.run + _AFTERWARDS
 
 
 class PreparedRun(Protocol):

@@ -22,19 +22,17 @@ from runner.sandbox.output import OutputPair
 
 
 class UntilGreeted:
-    """A deadline: that of the start until the greeting is there, from then on that of the work."""
+    """A deadline in three parts: for the driver's own start, for the target's first answer, for the work."""
 
     def __init__(self, times: PairTimes, output: OutputPair) -> None:
-        self._times = times
         self._output = output
-        self._greeted = False
-        self._deadline = Deadline.after(times.start)
+        self._coming = [(times.launched, times.start), (times.greeting, times.run)]
+        self._deadline = Deadline.after(times.launch + times.start)
 
     def remaining(self) -> float:
         """Seconds left, never negative."""
-        if not self._greeted and self._output.stdout_begins(self._times.greeting):
-            self._greeted = True
-            self._deadline = Deadline.after(self._times.run)
+        while self._coming and self._output.stdout_begins(self._coming[0][0]):
+            self._deadline = Deadline.after(self._coming.pop(0)[1])
         return self._deadline.remaining()
 
     @property
