@@ -24,16 +24,18 @@ _ALLOWED = ("http", "https", "about", "data", "blob", "")
 
 class Detectors:
     """Listens to one context and writes its log. ``injected`` says whether an answer was made up by us, ``poisoned``
-    whether an error's text is one that our own state faults throw.
+    whether an error's text is one that our own state faults throw. ``stays``: on a page that asks whether one wants to
+    leave it, as LOKI does, whose traces go on there.
     """
 
     def __init__(self, signals: SignalLog, traffic: Traffic, *, injected: Callable[[Request], bool],
-                 poisoned: Callable[[str], bool], leaving: Callable[[], bool]) -> None:
+                 poisoned: Callable[[str], bool], leaving: Callable[[], bool], stays: bool = False) -> None:
         self._signals = signals
         self._traffic = traffic
         self._injected = injected
         self._poisoned = poisoned
         self._leaving = leaving
+        self._stays = stays
         self._rejections: deque[tuple[str, ...]] = deque(maxlen=500)
         self._tasks: set[asyncio.Task[Any]] = set()
         self._context: BrowserContext | None = None
@@ -147,8 +149,8 @@ class Detectors:
                           resource=request.resource_type, own=own)
 
     def _dialog(self, dialog: Dialog) -> None:
-        # Leaving a page that asks whether one wants to: it is left, as a user who clicked on would.
-        leave = dialog.type == "beforeunload"
+        # A page that asks whether one wants to leave it is left, as a user who clicked on would.
+        leave = dialog.type == "beforeunload" and not self._stays
         self._signals.add("dialog", f"Unexpected {dialog.type} dialog: '{dialog.message}'", page=_url_of(dialog.page),
                           resource=dialog.type, own="navigation" if leave else "")
         self._spawn(attempt(5, dialog.accept() if leave else dialog.dismiss()))

@@ -69,7 +69,8 @@ class Stage:
         self.traffic = Traffic()
         self.signals = SignalLog(lambda: self.step, self.clock_ms)
         self.detectors = Detectors(self.signals, self.traffic, injected=self._injected, poisoned=self._poisoned,
-                                   leaving=lambda: self.closing)
+                                   leaving=lambda: self.closing,
+                                   stays=job.mode == "play" and job.pace == "recorded")
         self.looks = Looks(self)
         self.shots = Shots(self)
         self._devtools: CDPSession | None = None

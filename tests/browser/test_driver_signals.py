@@ -12,7 +12,7 @@ from sessions import dead, job_for, mute, of_kind, session, told
 from small_server import HTML, Reply, serving
 
 from runner.browser.outcome import Outcome
-from runner.browser.trace import Click, Step, UiFreezeStep
+from runner.browser.trace import Click, Fill, Step, UiFreezeStep
 
 PIXEL = bytes.fromhex("47494638396101000100800000ffffff00000021f90401000000002c00000000010001000002024401003b")
 LOOK = UiFreezeStep()
@@ -138,6 +138,19 @@ def test_dialog_is_dismissed_and_told(see: Any, call: str) -> None:
     kind = call.partition("(")[0]
     assert dialog.message.startswith(f"Unexpected {kind} dialog: '")
     assert [record.state for record in outcome.steps] == ["done", "done"]
+
+
+@pytest.mark.parametrize(("pace", "states", "own"), [
+    ("recorded", ["done"] * 3, ""), ("stepped", ["done", "done", "missing"], "navigation")])
+def test_a_page_that_wants_to_be_kept_is_kept_where_loki_kept_it(see: Any, pace: str, states: list[str],
+                                                                 own: str) -> None:
+    page = """<input id=i><a id=away href=/away>away</a><button id=b>b</button>
+              <script>addEventListener('beforeunload', (event) => event.preventDefault())</script>"""
+    steps = (Fill("#i", "x"), Click("#away"), Click("#b"))
+    outcome = see(page, *steps, pace=pace, replies={"/away": Reply(b"<p>away", HTML)})
+    assert [record.state for record in outcome.steps] == states
+    assert [(signal.message, signal.own) for signal in of_kind(outcome, "dialog")] == [
+        ("Unexpected beforeunload dialog: ''", own)]
 
 
 def test_broken_parts_of_the_page_are_told_once(see: Any) -> None:
