@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from runner.browser.job import Outputs
-from runner.controller.sessions.find import find_incident
+from runner.controller.sessions.find import find_incident, is_known
 from runner.controller.sessions.jobs import job_of, moved
 from runner.controller.sessions.play import replay_session
 from runner.controller.sessions.request import Application, SessionRequest, SettledSession, settle_session
@@ -45,7 +45,7 @@ def settle_replay(choice: SessionChoice, application: Application) -> SettledSes
         if application.command is None and application.url is None:
             application = replace(application, command=recorded.command)
         if application.command is not None and application.payload is None:
-            application = replace(application, payload=own.payload or None)
+            application = replace(application, payload=_own_payload(choice.report, own.payload))
         image = ImagePin(recorded.image.id, recorded.image.name)
     if application.url is not None:
         incident = moved(incident, application.url)
@@ -53,6 +53,16 @@ def settle_replay(choice: SessionChoice, application: Application) -> SettledSes
     request = SessionRequest(application, runs=choice.runs, jobs=choice.jobs, policy=choice.policy,
                              network=choice.network, browser_image=choice.browser_image, timeout=choice.timeout)
     return settle_session(request, job, incident, image)
+
+
+def _own_payload(report: str, recorded: str) -> str:
+    """Where the payload lay when it was recorded. Only this store's own word is taken for that: a stranger's run
+    directory must not choose what is read here. Raises UsageError.
+    """
+    if recorded and is_known(find_incident(report)):
+        return recorded
+    raise UsageError(f"{printable(report)}: is no run of this store, and cannot say where the files are here",
+                     hint="name their directory with --payload")
 
 
 def plan_text(settled: SettledSession) -> str:

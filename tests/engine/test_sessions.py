@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import socket
 import subprocess
 import sys
@@ -144,3 +145,15 @@ def test_an_application_elsewhere_needs_an_opt_in_that_is_recorded_as_drift(tmp_
     assert done.code == 0, done
     assert {"what": "network", "recorded": "none", "used": "host"} in done.json["drift"]
     assert any("outside the sandbox" in warning for warning in done.json["warnings"])
+
+
+def test_a_strangers_run_directory_does_not_choose_what_is_read_here(recorded, shop, tmp_path, monkeypatch):
+    out, _ = recorded
+    shutil.copytree(out, tmp_path / "copy")
+    refused = runner("replay", tmp_path / "copy", "--yes")
+    assert refused.code == 2
+    assert "--payload" in refused.err
+    monkeypatch.setenv("RUNNER_STORE", str(tmp_path / "another"))
+    assert runner("replay", out, "--yes").code == 2
+    shown_plan = runner("replay", out, "--payload", shop)
+    assert str(shop) in shown_plan.out

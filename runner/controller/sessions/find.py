@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from runner.errors import UsageError, printable
+from runner.errors import EvidenceAltered, UsageError, printable
 from runner.evidence.database import store_root
+from runner.evidence.index import Index, resolve
+from runner.evidence.known import Finished, load
 from runner.incidents.places import INCIDENT_FILE, LATEST, LOKI_RUNS
 
 
@@ -23,6 +25,19 @@ def find_incident(wanted: str) -> str:
                 return str(root / wanted)
     raise UsageError(f"{printable(wanted)}: there is no such file, run directory or run",
                      hint="`runner runs list` shows the runs that are there")
+
+
+def is_known(incident: str) -> bool:
+    """Whether this store recorded the session, and its evidence is as it was: then what it says of this machine, such
+    as where the payload lies, is our own word. Raises SetupError.
+    """
+    folder = Path(incident)
+    place = str(folder if folder.is_dir() else folder.parent)
+    try:
+        with Index(store_root()) as index:
+            return resolve(index, place) is not None and isinstance(load(index, place), Finished)
+    except (EvidenceAltered, UsageError):
+        return False
 
 
 def _latest() -> Path:
