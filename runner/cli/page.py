@@ -29,8 +29,10 @@ def page_writer() -> Iterator[Callable[[Path], None]]:
 def _load() -> Callable[[Path], str]:
     # Start-up time: only a replay needs these, and then not before its end.
     from runner.evidence.check import open_evidence
+    from runner.evidence.result import Result
     from runner.reports.html import load, render_html
 
+    Result.model_rebuild()  # its validators are built at the first use, and this is before it
     load()
     return lambda directory: render_html(open_evidence(directory))
 

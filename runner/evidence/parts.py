@@ -8,9 +8,9 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Frozen(BaseModel):
-    """Cannot be changed, and has no other fields."""
+    """Cannot be changed, and has no other fields. Validators are built at the first use: most commands have none."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class StreamRecord(Frozen):

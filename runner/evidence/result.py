@@ -169,7 +169,7 @@ class Result(Frozen):
     events: EventsRecord | None = None
     session: SessionRecord | None = Field(default=None, exclude_if=_is_none)
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, defer_build=True)
 
     def to_json(self, indent: int | None = None) -> str:
         """Sorted keys, ASCII only, so hostile names cannot reach a terminal."""
