@@ -11,7 +11,7 @@ demo: venv
 
 test: venv
 	tools/packages tests
-	tools/with-engine sh -c '$(BIN)/runner images build && $(BIN)/pytest tests'
+	tools/with-engine sh -c '$(BIN)/runner images build && tools/run-tests'
 
 bench: venv
 	tools/with-engine sh -c '$(BIN)/runner images build && $(BIN)/python -m tests.bench'
