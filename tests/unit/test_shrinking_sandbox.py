@@ -61,6 +61,14 @@ def test_a_run_that_diverged_shows_nothing_whatever_was_seen_before():
     assert seen_in(INCIDENT, Left(replace(DONE, state="diverged", steps=missing))) == frozenset()
 
 
+def test_a_run_that_went_on_without_a_burst_shows_what_it_shows():
+    lost = (StepRecord(0, "missing", 0, 1), StepRecord(1, "done", 1, 2))
+    assert seen_in(INCIDENT, Left(replace(DONE, state="diverged", steps=lost))) == {FAULT.identity.id}
+    assert seen_in(INCIDENT, Left(replace(DONE, state="diverged", steps=lost, signals=()))) == frozenset()
+    cut = (*lost, StepRecord(2, "skipped", 2, 2))
+    assert seen_in(INCIDENT, Left(replace(DONE, state="diverged", steps=cut))) == frozenset()
+
+
 def test_a_run_whose_page_no_longer_answered_says_nothing():
     silent = replace(DONE, state="diverged", detail="the end: the page does not answer", signals=())
     assert seen_in(INCIDENT, Left(silent)) is None

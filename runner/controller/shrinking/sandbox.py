@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from runner import __version__
 from runner.browser.job import Job, Outputs, write_job
+from runner.browser.outcome import Outcome
 from runner.controller.observe import observe_one
 from runner.controller.sealing import seal_limits
 from runner.controller.sessions.perform import driver_image_of, driver_plan, open_session, sealed_job
@@ -141,9 +142,9 @@ def job_for(job: Job, candidate: Candidate) -> Job:
 
 
 def seen_in(incident: Incident, left: Left) -> Seen:
-    """Which of the recorded failures a run showed. One whose element was missing showed none; ``None`` when the browser
-    ended in the middle, the page no longer answered, a race could not begin, or nothing was seen and a step had no
-    effect, as on a host that is too busy.
+    """Which of the recorded failures a run showed. One that ended for want of an element showed none; ``None`` when the
+    browser ended in the middle, the page no longer answered, a race could not begin, or nothing was seen and a step had
+    no effect, as on a host that is too busy.
 
     Raises SetupError when nothing was played: then no other candidate would be either.
     """
@@ -151,10 +152,20 @@ def seen_in(incident: Incident, left: Left) -> Seen:
     match judgement.kind:
         case "not_run":
             raise SetupError(f"nothing could be played: {printable(judgement.detail)[:500]}")
-        case "judged":
+        case "diverged" if judgement.divergence is None:
+            return None
+        case "diverged" if outcome is None or not _went_on(outcome):
+            return frozenset()
+        case "judged" | "diverged":
             idle = outcome is not None and any(step.state in ("failed", "skipped") for step in outcome.steps)
             return frozenset(identity.id for identity in judgement.found) if judgement.found or not idle else None
-        case "diverged" if judgement.divergence is not None:
-            return frozenset()
         case _:
             return None
+
+
+def _went_on(outcome: Outcome) -> bool:
+    """Whether everything was tried, and something taken after a step that could not be: a burst of LOKI's may have been
+    without its element in the recording too.
+    """
+    states = [step.state for step in outcome.steps]
+    return "skipped" not in states and "missing" not in states[-1:]
