@@ -32,7 +32,7 @@ LYING = Outcome(
 PROLOGUE = """
 import base64, os, sys
 os.mkdir("out")
-os.write(1, b"ready\\nstep 1 of 1\\n")
+os.write(1, b"launched\\nready\\nstep 1 of 1\\n")
 def leave(name, data=b"x"):
     path = os.path.join(b"out", name.encode() if isinstance(name, str) else name)
     os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -177,5 +177,5 @@ def test_it_reaches_the_application_and_nothing_else(tmp_path: Path, monkeypatch
         conclude()
         """, tmp_path, monkeypatch)
     assert done.result.verdict == "recorded"
-    said = (done.directory / "stdout-1.bin").read_bytes().splitlines()[2]
+    said = (done.directory / "stdout-1.bin").read_bytes().splitlines()[3]
     assert json.loads(said) == [["lo"], [], [8801], [], [], [], ["job.json", "out"]]
