@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 
 import pytest
-from sessions import (
+from browsing import (
     BUTTON,
     FOUND,
     RECORDED,

@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 
 import pytest
-from sessions import BUTTON, FOUND, click, incident, page, recorded, replayed
+from browsing import BUTTON, FOUND, click, incident, page, recorded, replayed
 
 SCAN = r"""
 import json, os, pathlib, socket, threading, time

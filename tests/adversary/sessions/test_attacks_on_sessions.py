@@ -10,9 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from browsing import URL, application, click, incident, nothing_is_left, on_the_engine, page, started
 from controllers import RUNNER, finish, processes
 from harness import engine
-from sessions import URL, application, click, incident, nothing_is_left, on_the_engine, page, started
 from waiting import eventually
 
 LONG = incident([click(delay_ms=300_000)])

@@ -12,8 +12,8 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from browsing import APP, MAX_RUN_DIRECTORY, RECORDED, URL, page
 from harness import write_files
-from sessions import APP, MAX_RUN_DIRECTORY, RECORDED, URL, page
 
 from runner.browser.outcome import BrowserFacts, Outcome, Signal, StepRecord, write_outcome
 from runner.browser.trace import Click

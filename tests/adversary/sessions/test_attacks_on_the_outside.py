@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from sessions import FOUND, RECORDED, page, replayed, telling
+from browsing import FOUND, RECORDED, page, replayed, telling
 
 PLACES = ("file:///workspace/job.json", "file:///etc/passwd", "file:///tmp/", "chrome://crash/", "chrome://version/",
           "view-source:http://127.0.0.1:8801/", "devtools://devtools/bundled/inspector.html",
