@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from runner.case import RecordedEnvironment, RecordedExecution
+from runner.controller.bounds import seal_limits
 from runner.controller.replay import replay
-from runner.controller.sealing import seal_limits
 from runner.controller.settle import ReplayRequest, settle
 from runner.evidence.check import Evidence, open_evidence
 from runner.evidence.observation import Artifact

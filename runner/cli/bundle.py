@@ -88,7 +88,7 @@ def inspect(file: str, as_json: bool, policy: str) -> None:
 
 
 def _limits(policy: str) -> SealLimits:
-    from runner.controller.sealing import seal_limits  # start-up time: pydantic is slow to load
+    from runner.controller.bounds import seal_limits  # start-up time: pydantic is slow to load
     from runner.sandbox.policy import load_policy
 
     return seal_limits(load_policy(policy))

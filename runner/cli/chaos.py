@@ -14,7 +14,7 @@ from runner.cli.page import page_writer
 from runner.cli.progress import RunProgress
 from runner.cli.sessions import application_options, take_application
 from runner.cli.terminal import VERDICT_COLOURS, colours, painted
-from runner.controller.replay import Replayed
+from runner.controller.line import Replayed
 from runner.controller.sessions.chaos import ChaosRequest, chaos_job
 from runner.controller.sessions.record import record_session
 from runner.controller.sessions.request import SessionRequest, settle_session

@@ -28,7 +28,7 @@ def command(directory: str, policy: str, as_json: bool) -> None:
 
     Nothing is written to DIR, not even times. Exit code: 0 it can be sealed, 2 it cannot.
     """
-    from runner.controller.sealing import seal_limits  # start-up time: these and what they load
+    from runner.controller.bounds import seal_limits  # start-up time: these and what they load
     from runner.payload.seal import survey
     from runner.payload.treehash import tree_hashes
     from runner.sandbox.policy import load_policy

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +12,14 @@ from runner.cli.ci import write_summary
 from runner.cli.completing import files, policies
 from runner.cli.outcome import ending, leave, tell
 from runner.cli.page import page_writer
+from runner.cli.plan import ReplayPlan
 from runner.cli.progress import RunProgress
-from runner.cli.sessions import SESSION_OPTIONS, application_options, is_session, take_application
+from runner.cli.sessions import application_options, is_session
 from runner.cli.terminal import VERDICT_COLOURS, colours, painted
 from runner.cli.verbose import tell_steps, telling, verbose_option
-from runner.controller.replay import Replayed, replay
-from runner.controller.settle import ReplayRequest, Settled, settle, wanted_image
-from runner.errors import UsageError, printable
+from runner.controller.line import Replayed
+from runner.errors import UsageError
 from runner.reports.text import render_text
-from runner.sandbox.sizes import format_size
 
 
 @click.command("replay", context_settings={"show_default": True})
@@ -58,7 +54,7 @@ def command(report: str, yes: bool, out: Path | None, as_json: bool, quiet: bool
     did not, 2 nothing was judged, 3 no verdict can be given.
     """
     with ending(as_json=as_json):
-        plan = (_session if is_session(report) else _command)(report, options)
+        plan = _planned(report, options)
         if not yes:
             if not as_json:
                 click.echo(plan.text)
@@ -77,39 +73,13 @@ def command(report: str, yes: bool, out: Path | None, as_json: bool, quiet: bool
         leave(done.result.exit_code)
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """What would be run, in words, and how to run it."""
-
-    text: str
-    runs: int
-    perform: Callable[..., Replayed]
-    on_host: bool = False
-
-
-def _command(report: str, options: dict[str, Any]) -> _Plan:
-    payload = options.pop("payload")
-    for name, value in [(name, options.pop(name)) for name in SESSION_OPTIONS]:
-        if value:
-            raise UsageError(f"--{name.replace('_', '-')}: is for browser sessions",
-                             hint="leave it out, or name a run directory with an incident.json")
-    settled = settle(ReplayRequest(report=report, payload=payload, **options))
-    return _Plan(_plan_text(settled), settled.request.runs, partial(replay, settled), settled.backend == "host")
-
-
-def _session(report: str, options: dict[str, Any]) -> _Plan:
-    # Start-up time: most replays are of commands.
-    from runner.cli.session_replay import SessionChoice, plan_text, replay_session, settle_replay
-
-    application = take_application(options)
-    for name in ("backend", "exit_code", "inherit_env"):
-        if options.pop(name) not in (None, False, "docker"):
-            raise UsageError(f"--{name.replace('_', '-')}: is not for browser sessions, which run in the sandbox",
-                             hint="leave it out")
-    network = options.pop("docker_network")
-    settled = settle_replay(SessionChoice(report=report, network=None if network == "none" else network, **options),
-                            application)
-    return _Plan(plan_text(settled), settled.request.runs, partial(replay_session, settled))
+def _planned(report: str, options: dict[str, Any]) -> ReplayPlan:
+    # Start-up time: what one kind needs is of no use to the other.
+    if is_session(report):
+        from runner.cli.session_replay import plan_session
+        return plan_session(report, options)
+    from runner.cli.command_replay import plan_command
+    return plan_command(report, options)
 
 
 def _print(done: Replayed, *, as_json: bool, colour: bool) -> None:
@@ -118,33 +88,3 @@ def _print(done: Replayed, *, as_json: bool, colour: bool) -> None:
         return
     headline, rest = render_text(done.result, str(done.directory)).split("\n", 1)
     tell(f"{painted(headline, VERDICT_COLOURS[done.result.verdict], on=colour)}\n{rest}")
-
-
-def _plan_text(settled: Settled) -> str:
-    case, policy = settled.case, settled.policy
-    image = wanted_image(settled) or (case.execution.image.id if case.execution.image else "our command image")
-    limits = (f"memory {format_size(policy.memory)}, work {format_size(policy.work.size)}, pids {policy.pids}, "
-              f"cpus {policy.cpus:g}")
-    docker = settled.backend == "docker"
-    rows = [
-        ("command", case.workload.display),
-        ("expects", _expectation(settled)),
-        ("payload", settled.request.payload or "in the bundle"),
-        ("backend", f"{settled.backend} (recorded: {case.execution.backend})"),
-        ("image", image if docker else "none: the host itself"),
-        ("network", settled.network if docker else "the host's"),
-        ("runs", f"{settled.request.runs}, each at most {settled.timeout:g} s"),
-        ("environment", ", ".join(case.environment.names) or "nothing of yours"),
-        ("policy", f"{policy.name}: {limits}"),
-    ]
-    return "\n".join(f"{name:<12} {printable(str(value))}" for name, value in rows)
-
-
-def _expectation(settled: Settled) -> str:
-    contract = settled.case.contract
-    parts = [f"exit code {'not 0' if contract.exit_code is None else contract.exit_code}"]
-    if contract.match:
-        parts.append(f"output matching {contract.match}")
-    if contract.signature is not None:
-        parts.append(f"a {contract.signature.kind} signature")
-    return ", ".join(parts)

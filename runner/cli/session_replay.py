@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 from runner.browser.job import Outputs
+from runner.cli.plan import ReplayPlan
+from runner.cli.sessions import take_application
+from runner.controller.bounds import Network
 from runner.controller.sessions.find import find_incident, is_known
 from runner.controller.sessions.jobs import job_of, moved
 from runner.controller.sessions.play import replay_session
 from runner.controller.sessions.request import Application, SessionRequest, SettledSession, settle_session
-from runner.controller.settle import Network
 from runner.errors import UsageError, printable
 from runner.incidents.read import read_incident
 from runner.sandbox.image import ImagePin
 from runner.sandbox.sizes import format_size
-
-__all__ = ["SessionChoice", "plan_text", "replay_session", "settle_replay"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,19 @@ class SessionChoice:
     network: Network | None
     browser_image: str | None
     video: bool
+
+
+def plan_session(report: str, options: dict[str, Any]) -> ReplayPlan:
+    """Settle what the options say. Raises UsageError, and as settle_session."""
+    application = take_application(options)
+    for name in ("backend", "exit_code", "inherit_env"):
+        if options.pop(name) not in (None, False, "docker"):
+            raise UsageError(f"--{name.replace('_', '-')}: is not for browser sessions, which run in the sandbox",
+                             hint="leave it out")
+    network = options.pop("docker_network")
+    choice = SessionChoice(report=report, network=None if network == "none" else network, **options)
+    settled = settle_replay(choice, application)
+    return ReplayPlan(plan_text(settled), settled.request.runs, partial(replay_session, settled))
 
 
 def settle_replay(choice: SessionChoice, application: Application) -> SettledSession:

@@ -17,8 +17,8 @@ from runner.cli.session_replay import SessionChoice, plan_text, settle_replay
 from runner.cli.sessions import application_options, take_application
 from runner.cli.shrinking import ShrinkProgress, document_of, exit_code_of, text_of
 from runner.cli.terminal import colours
+from runner.controller.bounds import Network
 from runner.controller.sessions.request import SettledSession
-from runner.controller.settle import Network
 from runner.controller.shrinking.incidents import chosen_failures
 from runner.controller.shrinking.journal import name_of, open_journal
 from runner.controller.shrinking.keeping import keeper

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-from runner.controller.document import sample_of
 from runner.controller.observe import RunsCut, observe
+from runner.controller.records import sample_of
 from runner.errors import Interrupted, RunnerError
 from runner.evidence.observation import Observation
+from runner.evidence.result import Result
 from runner.evidence.store import RunDirectory
 from runner.evidence.verdict import Judged, Verdict, VerdictKind
 from runner.oracles.judge import unjudged
@@ -19,6 +21,15 @@ from runner.sandbox.backends.base import CLEANUP_INCOMPLETE, BackendFacts, Plan,
 
 Progress = Callable[[Judged], None]
 Judge = Callable[[Observation], Judged]
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """The outcome: the evidence and where it was put. ``fault`` is what cut the replay short, if anything."""
+
+    result: Result
+    directory: Path
+    fault: RunnerError | None = None
 
 
 class Gathered:

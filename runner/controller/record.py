@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from runner.case import RecordedEnvironment, RequestedLimits
+from runner.controller.bounds import seal_limits
 from runner.controller.observe import RunsCut, observe
-from runner.controller.sealing import seal_limits
 from runner.errors import FlakyFailure, NoVerdict, UsageError
 from runner.evidence.observation import Observation, Workspace
 from runner.oracles.contract import Contract

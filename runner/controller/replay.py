@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from runner.controller.document import Findings, fingerprint_record, opening_of, result_of, started_record
-from runner.controller.line import Gathered, Progress, cleanup_after, cut_short, run_all
+from runner.controller.document import Findings, opening_of, result_of, started_record
+from runner.controller.line import Gathered, Progress, Replayed, cleanup_after, cut_short, run_all
+from runner.controller.records import fingerprint_record
 from runner.controller.sealing import seal_for, working_copy
 from runner.controller.settle import Settled, wanted_image
 from runner.errors import PayloadChanged, RunnerError
@@ -18,7 +19,6 @@ from runner.evidence.database import store_root
 from runner.evidence.files import check_outside
 from runner.evidence.mask import Masker
 from runner.evidence.observation import Observation
-from runner.evidence.result import Result
 from runner.evidence.store import RunDirectory, new_run_id, place_of_run
 from runner.evidence.verdict import Judged, decide
 from runner.oracles.judge import judge
@@ -32,15 +32,6 @@ from runner.sandbox.image import ResolvedImage
 from runner.sandbox.policy import with_runtime
 
 _AHEAD = 2
-
-@dataclass(frozen=True, slots=True)
-class Replayed:
-    """The outcome: the evidence and where it was put. ``fault`` is what cut the replay short, if anything."""
-
-    result: Result
-    directory: Path
-    fault: RunnerError | None = None
-
 
 def replay(settled: Settled, *, out: Path | None = None, progress: Progress = lambda _: None,
            backend: Backend | None = None) -> Replayed:

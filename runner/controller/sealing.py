@@ -8,18 +8,11 @@ from runner.bundle.layout import PAYLOAD
 from runner.bundle.proof import match_payload
 from runner.bundle.read import read_bundle
 from runner.bundle.rules import named
+from runner.controller.bounds import seal_limits
 from runner.controller.settle import Settled
 from runner.errors import PayloadChanged, printable
 from runner.payload.seal import SealedPayload, SealLimits, seal
-from runner.sandbox.policy import Policy
 from runner.sources.fingerprints import FingerprintMatch
-
-
-def seal_limits(policy: Policy) -> SealLimits:
-    """The policy's caps on a payload, in the payload room's words."""
-    caps = policy.payload
-    return SealLimits(files=caps.files, bytes=caps.bytes, depth=caps.depth, name_bytes=caps.name_bytes,
-                      path_bytes=caps.path_bytes, portable_names=caps.portable_names)
 
 
 def seal_for(settled: Settled) -> tuple[SealedPayload, FingerprintMatch]:

@@ -7,15 +7,13 @@ from typing import Literal
 
 from runner.bundle.load import read_report_or_bundle
 from runner.case import BackendName, Case
+from runner.controller.bounds import MAX_JOBS, MAX_RUNS, Network
 from runner.errors import ReportError, UsageError, printable
 from runner.sandbox.policy import Clamp, Policy, clamp, load_policy
 from runner.sources.environment import check_environment, parse_env_options
 from runner.sources.load import parse_case
 
 DEFAULT_TIMEOUT = 120.0
-MAX_RUNS = 10_000
-MAX_JOBS = 64
-Network = Literal["none", "bridge", "host"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 import docker
 
+from runner.controller.bounds import seal_limits
 from runner.controller.observe import observe
-from runner.controller.sealing import seal_limits
 from runner.evidence.observation import Observation
 from runner.payload.seal import SealedPayload, check_unchanged, seal
 from runner.sandbox.backends.base import Plan

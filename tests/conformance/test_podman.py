@@ -15,7 +15,7 @@ import pytest
 from docker_subject import Watched, subject_on
 from other_engines import KNOWN_HOST, OtherEngine, podman, with_images
 
-from runner.controller.sealing import seal_limits
+from runner.controller.bounds import seal_limits
 from runner.errors import LimitNotEnforced
 from runner.payload.seal import seal
 from runner.sandbox.backends.conformance import BEHAVIOURS, Behaviour, check

@@ -12,7 +12,7 @@ import pytest
 from docker_subject import subject_on
 from other_engines import SUBORDINATE, OtherEngine, remapped_docker, with_images
 
-from runner.controller.sealing import seal_limits
+from runner.controller.bounds import seal_limits
 from runner.payload.seal import seal
 from runner.sandbox.backends.conformance import BEHAVIOURS, Behaviour, check
 from runner.sandbox.backends.conformance.kit import Stage

@@ -7,8 +7,8 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
+from runner.controller.bounds import seal_limits
 from runner.controller.observe import observe
-from runner.controller.sealing import seal_limits
 from runner.evidence.observation import Observation
 from runner.payload.seal import seal
 from runner.sandbox.backends.base import Plan

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from runner.controller.bounds import seal_limits
 from runner.controller.observe import RunsCut, observe
-from runner.controller.sealing import seal_limits
 from runner.payload.seal import seal
 from runner.sandbox.backends.base import PairTimes, Plan
 from runner.sandbox.backends.docker.backend import DockerBackend

@@ -11,7 +11,7 @@ from typing import Any
 from runner import __version__
 from runner.browser.job import Ready
 from runner.browser.outcome import BrowserFacts
-from runner.controller.document import fingerprint_record, image_record, moment, policy_record, sample_of
+from runner.controller.records import fingerprint_record, image_record, moment, policy_record, sample_of
 from runner.controller.sessions.options import options_of
 from runner.controller.sessions.request import SettledSession
 from runner.errors import ExitCode, printable

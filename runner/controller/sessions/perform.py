@@ -12,10 +12,9 @@ from tempfile import TemporaryDirectory
 
 from runner.browser.job import JOB_FILE, write_job
 from runner.browser.outcome import OUTPUT_FOLDER
-from runner.controller.document import fingerprint_record
-from runner.controller.line import Gathered, Progress, cleanup_after, cut_short, run_all
-from runner.controller.replay import Replayed
-from runner.controller.sealing import seal_limits
+from runner.controller.bounds import seal_limits
+from runner.controller.line import Gathered, Progress, Replayed, cleanup_after, cut_short, run_all
+from runner.controller.records import fingerprint_record
 from runner.controller.sessions.document import SessionFindings, opening_of, result_of, started_record
 from runner.controller.sessions.request import DRIVER_ARGV, SettledSession
 from runner.errors import PayloadChanged, RunnerError

@@ -6,8 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from runner.browser.outcome import BrowserFacts, Outcome, write_outcome
-from runner.controller.line import Progress
-from runner.controller.replay import Replayed
+from runner.controller.line import Progress, Replayed
 from runner.controller.sessions.document import SessionFindings
 from runner.controller.sessions.perform import Workshop, perform
 from runner.controller.sessions.reading import Left, left_by

@@ -11,8 +11,7 @@ from typing import Any
 
 from runner import __version__
 from runner.browser.outcome import Outcome
-from runner.controller.line import Progress
-from runner.controller.replay import Replayed
+from runner.controller.line import Progress, Replayed
 from runner.controller.sessions.document import INCIDENT_FILE, SessionFindings
 from runner.controller.sessions.perform import Workshop, perform
 from runner.controller.sessions.reading import Left, left_by

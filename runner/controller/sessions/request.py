@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 from runner.browser.job import Job, Ready
 from runner.browser.outcome import LAUNCHED_LINE
+from runner.controller.bounds import MAX_JOBS, MAX_RUNS, Network
 from runner.controller.sessions.times import GREETING, LAUNCH_SECONDS, session_seconds
-from runner.controller.settle import MAX_JOBS, MAX_RUNS, Network
 from runner.errors import UsageError, printable
 from runner.incidents.model import Incident
 from runner.incidents.normalise import LOOPBACK

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from runner.browser.job import Outputs
-from runner.controller.replay import Replayed
+from runner.controller.line import Replayed
 from runner.controller.sessions.record import record_session
 from runner.controller.shrinking.candidate import Candidate
 from runner.controller.shrinking.sandbox import Bench, settled_for

@@ -12,8 +12,8 @@ from typing import Any, Final
 from runner import __version__
 from runner.browser.job import Job, Outputs, write_job
 from runner.browser.outcome import Outcome
+from runner.controller.bounds import seal_limits
 from runner.controller.observe import observe_one
-from runner.controller.sealing import seal_limits
 from runner.controller.sessions.perform import driver_image_of, driver_plan, open_session, sealed_job
 from runner.controller.sessions.play import judged_session
 from runner.controller.sessions.reading import Left, left_by

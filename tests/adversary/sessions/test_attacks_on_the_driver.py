@@ -17,7 +17,7 @@ from harness import write_files
 
 from runner.browser.outcome import BrowserFacts, Outcome, Signal, StepRecord, write_outcome
 from runner.browser.trace import Click
-from runner.controller.replay import Replayed
+from runner.controller.line import Replayed
 from runner.controller.sessions import perform
 from runner.controller.sessions.chaos import ChaosRequest, chaos_job
 from runner.controller.sessions.record import record_session
