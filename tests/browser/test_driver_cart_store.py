@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from applications import application
 from chromium import chromium
-from sessions import job_for, session, told
+from driving import job_for, session, told
 
 from runner.browser.faults import StateFault
 from runner.browser.trace import Click, StateFaultStep, Step

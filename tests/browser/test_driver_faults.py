@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 from chromium import Chromium, chromium
-from sessions import job_for, session, told
+from driving import job_for, session, told
 from small_server import HTML, Reply, SmallServer, serving
 
 from runner.browser.faults import FAULT_HEADER, REPRO_HEADER, REPRO_VALUE, ApiFault

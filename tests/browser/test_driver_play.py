@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sessions import ROOT, dead, job_for, mute, program
+from driving import ROOT, dead, job_for, mute, program
 from small_server import HTML, Reply, serving
 
 from runner.browser.faults import StateFault

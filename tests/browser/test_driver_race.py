@@ -13,7 +13,7 @@ from urllib.request import urlopen
 import pytest
 from applications import application
 from chromium import chromium
-from sessions import dead, job_for, session
+from driving import dead, job_for, session
 from small_server import HTML, Reply, serving
 
 from runner.browser.job import Race, Ready

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from chromium import Chromium, chromium
-from sessions import dead, job_for, mute, of_kind, session, told
+from driving import dead, job_for, mute, of_kind, session, told
 from small_server import HTML, Reply, serving
 
 from runner.browser.outcome import Outcome

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from chromium import Chromium, chromium
-from sessions import job_for, mute, session, told
+from driving import job_for, mute, session, told
 from small_server import HTML, Reply, SmallServer, serving
 
 from runner.browser.job import Outputs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from sessions import answered, lanes, played, sample, thrown
+from incident_samples import answered, lanes, played, sample, thrown
 
 from runner.browser.outcome import Lane, Outcome, Response, Signal, StepRecord
 from runner.browser.trace import Click, Fill, Offline, Press, Step

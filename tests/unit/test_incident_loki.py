@@ -9,7 +9,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from sessions import DATA, sample
+from incident_samples import DATA, sample
 
 from runner.browser.faults import ApiFault
 from runner.browser.job import Race

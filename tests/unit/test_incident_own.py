@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from sessions import DATA, answered, lanes, played, sample, thrown
+from incident_samples import DATA, answered, lanes, played, sample, thrown
 
 from runner.browser.faults import ApiFault, StateFault
 from runner.browser.job import Chaos, Job, Race, Ready

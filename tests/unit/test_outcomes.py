@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
-from sessions import lanes, played, sample, thrown
+from incident_samples import lanes, played, sample, thrown
 
 from runner.browser.faults import ApiFault
 from runner.browser.outcome import Outcome, write_outcome

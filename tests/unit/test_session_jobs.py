@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from sessions import lanes, played, sample
+from incident_samples import lanes, played, sample
 
 from runner.controller.sessions.jobs import moved
 from runner.incidents.identity import Identity

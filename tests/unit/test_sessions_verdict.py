@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from sessions import answered, lanes, played, sample, thrown
+from incident_samples import answered, lanes, played, sample, thrown
 
 from runner.browser.outcome import Outcome
 from runner.errors import ExitCode, UsageError
