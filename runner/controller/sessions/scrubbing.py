@@ -22,6 +22,10 @@ from runner.scrub import (
 
 HAR, TRACE, DOM, VIDEO = "network.har", "trace.zip", "dom.html", "replay.webm"
 _SAID = ("actions", "detail", "lanes", "signals", "steps", "uncontrolled")
+MOST = 16 << 20
+"""Bytes of one file. A page decides how much it makes a browser record, and a second of this host's time goes into each
+MiB: what is larger is not worth it.
+"""
 _SHOWN = (".png", ".webm")
 """Pixels cannot be scrubbed; docs/scrubbing.md says so."""
 
@@ -39,7 +43,8 @@ def scrub_session(incident: dict[str, Any], files: Mapping[str, bytes]) -> tuple
     for name in sorted(files):
         data = _scrubbed(name, files[name], scrubber, learning=False)
         if data is None:
-            notes.append(f"{name} could not be scrubbed, and was not kept")
+            large = f": more than {MOST >> 20} MiB" if len(files[name]) > MOST else ""
+            notes.append(f"{name} could not be scrubbed, and was not kept{large}")
         else:
             clean[name] = data
     return scrub_incident(incident, scrubber), clean, tuple(notes)
@@ -60,16 +65,22 @@ def scrub_outcome(outcome: Outcome, url: str) -> Outcome:
 
 
 def _scrubbed(name: str, data: bytes, scrubber: Scrubber, *, learning: bool) -> bytes | None:
+    if name.endswith(_SHOWN):
+        return data
+    if len(data) > MOST:
+        return None
     try:
-        if name == HAR:
-            return scrub_har_file(data, scrubber)
-        if name == TRACE:
-            if learning:
-                learn_trace(data, scrubber)
-                return data
-            return scrub_trace(data, scrubber)
+        return _clean(name, data, scrubber, learning=learning)
     except Unscrubbable:
         return None
-    if name == DOM:
-        return scrubber.data(data, "text/html")
-    return data if name.endswith(_SHOWN) else None
+
+
+def _clean(name: str, data: bytes, scrubber: Scrubber, *, learning: bool) -> bytes | None:
+    if name == HAR:
+        return scrub_har_file(data, scrubber)
+    if name == TRACE and not learning:
+        return scrub_trace(data, scrubber)
+    if name == TRACE:
+        learn_trace(data, scrubber)
+        return data
+    return scrubber.data(data, "text/html") if name == DOM else None
