@@ -144,6 +144,17 @@ _HOLD = """(() => {
   if (globalThis.Scheduler) {
     noting(Scheduler.prototype, "postTask", "delayed task", given => Boolean(given[1] && given[1].delay));
   }
+  const ends = ["transitionrun", "transitionstart", "transitionend", "transitioncancel", "animationstart",
+    "animationend", "animationcancel"];
+  noting(EventTarget.prototype, "addEventListener", "css animation", given => ends.includes(given[0]));
+  for (const owner of [HTMLElement.prototype, SVGElement.prototype, Document.prototype, globalThis]) {
+    for (const type of ends) {
+      const own = Object.getOwnPropertyDescriptor(owner, "on" + type);
+      if (own && own.set && own.configurable) set(owner, "on" + type, {...own, set(handler) {
+        notes.add("css animation");
+        return call(own.set, this, [handler]); }});
+    }
+  }
   call(listen, globalThis, ["animationstart", () => still(), true]);
   call(listen, globalThis, ["animationiteration", event => event.stopImmediatePropagation(), true]);
   call(listen, document, ["playing", () => notes.add("media playback"), true]);

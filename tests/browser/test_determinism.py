@@ -73,7 +73,7 @@ def test_a_replay_fails_in_the_same_way(browser: Chromium, tmp_path: Path, app: 
     assert any(failure in key for key in failures(recorded))
 
 
-@pytest.mark.parametrize("source", ["random", "clock", "timer", "frames", "transition", "animation", "requests",
+@pytest.mark.parametrize("source", ["random", "clock", "timer", "frames", "animation", "requests",
                                     "indexeddb", "endless"])
 def test_a_source_that_is_held(browser: Chromium, tmp_path: Path, source: str) -> None:
     job = chaos_job(free_port(), "rage-clicker", steps=3, path=source)
@@ -83,8 +83,8 @@ def test_a_source_that_is_held(browser: Chromium, tmp_path: Path, source: str) -
 
 
 @pytest.mark.parametrize(("source", "name"), [
-    ("worker", "worker"), ("events", "server-sent events push"), ("tasks", "page never quiet"),
-    ("iframe", "iframe of the same origin")])
+    ("transition", "css animation"), ("worker", "worker"), ("events", "server-sent events push"),
+    ("tasks", "page never quiet"), ("iframe", "iframe of the same origin")])
 def test_a_source_that_is_not_held_is_named(browser: Chromium, tmp_path: Path, source: str, name: str) -> None:
     job = chaos_job(free_port(), "none", steps=2, path=source)
     assert name in perform(browser, "sources", job, tmp_path).uncontrolled
