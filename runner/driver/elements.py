@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from playwright.async_api import ElementHandle, Error
-from playwright.async_api import TimeoutError as Late
 
 from runner.driver.guard import Silent, first_line, within
 
@@ -20,6 +19,8 @@ ACTING = 10.0
 WILLING = 5.0
 """Seconds that an element may take until it lets itself be filled, or clicked without force."""
 _GRACE = 2.0
+_LATE = "TimeoutError"
+"""How Playwright calls an error of waiting. Its class has the name of one of Python's own, which scripts need too."""
 
 
 class Missing(Exception):
@@ -48,12 +49,12 @@ async def found(stage: Stage, selector: str) -> ElementHandle:
             selector, state="visible", timeout=PATIENCE * 1000))
         if element is not None:
             return element
-    except Late:
-        return await _after_all(stage, selector)
     except Silent:
         stage.check()
         raise Unanswered from None
     except Error as error:
+        if error.name == _LATE:
+            return await _after_all(stage, selector)
         stage.check()
         raise Missing(f"{selector}: cannot be looked for: {first_line(error)}") from None
     raise Missing(f"{selector}: no such element")
@@ -100,5 +101,5 @@ async def act(stage: Stage, selector: str, element: ElementHandle | None,
         raise Unanswered from None
     except Error as error:
         stage.check()
-        raise (Unanswered() if willing and isinstance(error, Late) else Failed(first_line(error))) from None
+        raise (Unanswered() if willing and error.name == _LATE else Failed(first_line(error))) from None
     return element

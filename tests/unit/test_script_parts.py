@@ -76,3 +76,12 @@ def test_an_argument_that_would_hide_a_renamed_name_is_refused() -> None:
 def test_a_module_that_is_not_there_is_said() -> None:
     with pytest.raises(ValueError, match=r"no module runner\.nowhere"):
         Module.load("runner.nowhere")
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_no_import_hides_a_name_of_pythons_own(entry: str) -> None:
+    """Modules that import Playwright's TimeoutError under another name would bring it to all others as their own."""
+    tree = ast.parse(bundle(entry))
+    names = {alias.asname or alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
+             for alias in node.names}
+    assert not names & set(dir(builtins))
