@@ -143,7 +143,7 @@ def test_a_labelled_case_gets_its_verdict(mode: Mode, tmp_path):
 
 
 def test_every_case_was_found():
-    assert len(modes()) == sum(1 for _ in modes()) >= 17
+    assert len(modes()) >= 17
     assert {mode.case for mode in modes()} == {path.name for path in CASES.iterdir() if path.is_dir()}
 
 
