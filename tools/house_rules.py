@@ -25,10 +25,10 @@ MUTABLE = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 
 LAYERS = (
     ("runner.errors", "runner.resources", "runner.evidence.files"),
-    ("runner.payload", "runner.browser", "runner.scrub", "runner.sources.jsontext", "runner.sources.reading",
-     "runner.sources.wording"),
+    ("runner.payload", "runner.browser", "runner.load", "runner.scrub", "runner.sources.jsontext",
+     "runner.sources.reading", "runner.sources.wording"),
     ("runner.sandbox", "runner.evidence.observation", "runner.evidence.leftovers", "runner.workloads", "runner.driver",
-     "runner.incidents"),
+     "runner.incidents", "runner.load_driver", "runner.scenarios"),
     ("runner.sandbox.backends", "runner.images"),
     ("runner.oracles",),
     ("runner.case",),
