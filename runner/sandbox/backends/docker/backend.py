@@ -79,9 +79,10 @@ class DockerBackend:
         """An application with its payload, and a driver with its job, for the same runs. Raises as :meth:`open`."""
         sweep(self._api)
         targets = self._blueprint(target, payload)
-        drivers = replace(self._blueprint(driver, job), joined=targets.owner)
+        drivers = replace(self._blueprint(driver, job), names=targets.needs_names)
+        targets = replace(targets, joined=drivers.owner)
         self._admit(targets, drivers)
-        with self._opened(targets, payload) as beside, self._opened(drivers, job) as session:
+        with self._opened(drivers, job) as session, self._opened(targets, payload) as beside:
             yield PairSession(beside, session, times)
 
     def _blueprint(self, plan: Plan, sealed: SealedPayload) -> Blueprint:

@@ -28,7 +28,8 @@ _WORLD = 0o1777
 class Blueprint:
     """Renders specs for one session. ``seccomp`` is the profile as this engine's dialect wants it.
 
-    With ``joined``, each workload shares the network of the workload of the same run in that other session.
+    With ``joined``, each workload shares the network of the workload of the same run in that other session, and with
+    it the names that one knows. ``names``: whoever joins needs the engine's hosts file.
     """
 
     plan: Plan
@@ -39,6 +40,7 @@ class Blueprint:
     entries: int
     dialect: Dialect = DOCKER
     joined: Ownership | None = None
+    names: bool = False
 
     def container(self, run: int) -> str:
         """Name of the workload's container of run ``run``."""
@@ -114,9 +116,13 @@ class Blueprint:
             env=tuple(sorted(policy.env.items())),
             volumes=(VolumeMount(self.volume(run), WORKSPACE), VolumeMount(tools, TOOLS, read_only=True)),
             tmpfs=(TmpfsMount("/tmp", policy.tmp.size, policy.tmp.inodes, executable=True), *declared),  # noqa: S108
-            # Our own image knows localhost by itself; the engine's hosts file costs about 80 ms a run.
             network=f"container:{self.joined.name(_container(run))}" if self.joined else self.plan.network,
-            hosts_file=IMAGE_LABEL not in dict(image.labels), runtime=policy.runtime)
+            hosts_file=self.names or self.needs_names, runtime=policy.runtime)
+
+    @property
+    def needs_names(self) -> bool:
+        """Our own images know localhost by themselves; others need the engine's hosts file, which costs a run 80 ms."""
+        return self.plan.image is not None and IMAGE_LABEL not in dict(self.plan.image.labels)
 
 
 def _container(run: int) -> str:

@@ -1,13 +1,14 @@
 """An application under test and the driver of a browser, side by side: two sessions that share loopback per run.
 
-Each has a container, volumes and a steward of its own, so neither sees the other's files or processes. The driver's
-container joins the network of the target's, which has loopback and nothing else. Since the driver is ours, it is
-released while the run is made ready, and starts its browser; the target is released when the run is executed.
+Each has a container, volumes and a steward of its own, so neither sees the other's files or processes. The target's
+container joins the network of the driver's, which has loopback and nothing else. Since the driver is ours, it is
+started first and released at once, so that its browser starts while the target is made ready; the target is released
+when the run is executed.
 """
 
 from __future__ import annotations
 
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 
@@ -92,10 +93,12 @@ class PairRun:
 
     def discard(self) -> None:
         """Remove both."""
-        try:
-            self._driver.discard()
-        finally:
-            self._target.discard()
+        with ThreadPoolExecutor(1, thread_name_prefix="target") as pool:
+            beside = pool.submit(self._target.discard)
+            try:
+                self._driver.discard()
+            finally:
+                beside.result()
 
 
 class PairSession:
@@ -107,26 +110,30 @@ class PairSession:
         self._times = times
 
     def prepare(self, index: int) -> PairRun:
-        """Start both containers, the target's first; seed both; release the driver."""
+        """Start the driver, whose network is the target's too, and release it; make the target ready meanwhile."""
         with ExitStack() as stack, ThreadPoolExecutor(1, thread_name_prefix="target") as pool:
             stack.enter_context(self._targets.preparing())
             stack.enter_context(self._drivers.preparing())
             self._drivers.open_group(index)
-            started = self._targets.start(index)
-            seeded: Future[DockerRun] = pool.submit(self._targets.seed, started)
+            pool.submit(self._targets.open_group, index)
+            started = self._drivers.start(index)
+            beside = pool.submit(self._ready_target, index)
             try:
-                driver = self._drivers.seed(self._drivers.start(index))
+                driver = self._drivers.seed(started)
                 driver.release()
             except BaseException:
-                if seeded.exception() is None:
-                    seeded.result().discard()
+                if beside.exception() is None:
+                    beside.result().discard()
                 raise
             try:
-                target = seeded.result()
+                target = beside.result()
             except BaseException:
                 driver.discard()
                 raise
             return PairRun(target, driver, self._times)
+
+    def _ready_target(self, index: int) -> DockerRun:
+        return self._targets.seed(self._targets.start(index))
 
     def facts(self) -> BackendFacts:
         """The engine's, with what the target's stewards proved so far."""
