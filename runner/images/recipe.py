@@ -19,6 +19,7 @@ from pydantic import (
 )
 
 from runner.errors import InputError, UsageError, printable
+from runner.sandbox.policy_yaml import LOADER
 
 RECIPE = "recipe.yaml"
 LABEL_PREFIX = "io.sandbox-runner."
@@ -199,7 +200,7 @@ def parse_recipe(raw: bytes, where: str) -> Recipe:
     if len(raw) > _MAX_RECIPE:
         raise InputError(f"{where}: larger than {_MAX_RECIPE} bytes")
     try:
-        document: Any = yaml.safe_load(raw)
+        document: Any = yaml.load(raw, LOADER)  # noqa: S506 - a safe one
         return Recipe.model_validate(document)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]

@@ -13,6 +13,8 @@ import yaml
 
 from runner.errors import PolicyError, printable
 
+LOADER: type[yaml.SafeLoader | yaml.CSafeLoader] = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
+"""The same strictness either way; the one in C takes a tenth of the time, of which each start pays five files."""
 MAX_BYTES = 1 << 20
 _MAX_DEPTH = 16
 _MAX_EVENTS = 20_000
@@ -41,7 +43,7 @@ def parse_policy_text(raw: bytes, source: str) -> dict[str, object]:
             raise ValueError(f"is larger than {MAX_BYTES} bytes")
         text = raw.decode("utf-8")
         _refuse_magic(text)
-        node = yaml.compose(text, yaml.SafeLoader)
+        node = yaml.compose(text, LOADER)
         value = _plain(node) if node is not None else None
         if not isinstance(value, dict):
             raise ValueError("must be a mapping of fields")  # noqa: TRY004 - one kind of failure, one line
@@ -66,7 +68,7 @@ def _read_regular(path: str) -> bytes:
 def _refuse_magic(text: str) -> None:
     """Looks at the event stream, which neither expands anything nor recurses."""
     depth = documents = 0
-    for count, event in enumerate(yaml.parse(text, yaml.SafeLoader)):
+    for count, event in enumerate(yaml.parse(text, LOADER)):
         line = event.start_mark.line + 1 if event.start_mark else 0
         if isinstance(event, yaml.DocumentStartEvent):
             documents += 1
