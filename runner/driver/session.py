@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib.metadata
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
@@ -46,14 +45,15 @@ async def run_session(job: Job, out: Path, conclude: Callable[[Outcome], None] =
     try:
         async with _browser(job) as (browser, device):
             _say(LAUNCHED_LINE)
-            facts = facts_of(browser, job, device, importlib.metadata.version("playwright"))
+            version = asyncio.ensure_future(asyncio.to_thread(_playwright_version))
             sandbox = asyncio.ensure_future(seen_sandbox(job.browser))
             try:
                 outcome = await carry_out(job, out, browser, device, waiting)
             finally:
                 sandbox.cancel()
-            facts = replace(facts, sandbox=sandbox.result() if _has_result(sandbox) else "unknown")
-            facts = replace(facts, user_agent=outcome.browser.user_agent or facts.user_agent)
+            facts = facts_of(browser, job, device, await version)
+            facts = replace(facts, sandbox=sandbox.result() if _has_result(sandbox) else "unknown",
+                            user_agent=outcome.browser.user_agent or facts.user_agent)
             outcome = replace(outcome, started=started, browser=facts)
             conclude(outcome)
             return outcome
@@ -63,6 +63,12 @@ async def run_session(job: Job, out: Path, conclude: Callable[[Outcome], None] =
         waiting.cancel()
         with contextlib.suppress(asyncio.CancelledError, NotReady):
             await waiting
+
+
+def _playwright_version() -> str:
+    import importlib.metadata  # start-up time: it takes longer to load than to answer
+
+    return importlib.metadata.version("playwright")
 
 
 def _has_result(task: asyncio.Future[Confinement]) -> bool:
