@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
+import os
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from runner.errors import InputError, printable
@@ -109,20 +113,34 @@ def _added(added: AddedFile, root: Path, package: Path) -> list[InputFile]:
 
 
 def _matches(base: Path, pattern: str) -> list[Path]:
-    found = sorted(path for path in base.glob(pattern) if path.is_file())
+    """Each start of a replay asks for its images' digests, so no file is looked at more often than it must be."""
+    place = base / pattern
+    if "*" not in pattern:
+        return [place]
+    found: list[Path] = []
+    with suppress(FileNotFoundError), os.scandir(place.parent) as entries:
+        found = [place.parent / entry.name for entry in entries
+                 if fnmatchcase(entry.name, place.name) and not entry.is_dir(follow_symlinks=False)]
     if not found:
-        raise InputError(f"nothing matches {printable(pattern)[:120]} below {base.name}/",
-                         hint="the installation is incomplete; install it again")
-    return found
+        raise _nothing(base, pattern)
+    return sorted(found)
+
+
+def _nothing(base: Path, pattern: str) -> InputError:
+    return InputError(f"nothing matches {printable(pattern)[:120]} below {base.name}/",
+                      hint="the installation is incomplete; install it again")
 
 
 def _read(path: Path) -> bytes:
-    if path.is_symlink():
-        raise InputError(f"{printable(path.name)[:80]} is a symbolic link; recipes take regular files only")
     try:
-        return path.read_bytes()
+        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb", buffering=0) as file:
+            return file.readall()
     except OSError as error:
-        raise InputError(f"cannot read {printable(str(path))[:200]}: {error.strerror}") from error
+        if error.errno == errno.ELOOP:
+            raise InputError(f"{printable(path.name)[:80]} is a symbolic link; recipes take regular files only"
+                             ) from None
+        raise InputError(f"cannot read {printable(str(path))[:200]}: {error.strerror}",
+                         hint="the installation is incomplete; install it again") from error
 
 
 def _meaning(recipe: Recipe) -> dict[str, object]:

@@ -57,7 +57,7 @@ class _Strict(BaseModel):
 
 
 class AddedFile(_Strict):
-    """Files to add. ``images`` (below the images folder) or ``runner`` (below the package) may be a glob.
+    """Files to add: ``images`` (below the images folder) or ``runner`` (below the package). Last parts may be globs.
 
     ``to`` is the file's path in the image or, ending in ``/``, the folder it goes into.
     """
