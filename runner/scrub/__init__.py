@@ -19,13 +19,3 @@ Secrets are replaced by ``[REDACTED]``, bodies that cannot be read by :data:`DRO
 raises :class:`Unscrubbable` and must not be stored. Scrubbing what is scrubbed changes nothing. The rules, and what
 is not removed: ``docs/scrubbing.md``. Standard library only.
 """
-
-from runner.browser.redacted import REDACTED
-from runner.scrub.har import Unscrubbable, scrub_entry, scrub_har, scrub_har_file
-from runner.scrub.incident import scrub_incident, texts_to_keep
-from runner.scrub.rules import DROPPED
-from runner.scrub.scrubber import Scrubber
-from runner.scrub.tracezip import learn_trace, scrub_trace
-
-__all__ = ["DROPPED", "REDACTED", "Scrubber", "Unscrubbable", "learn_trace", "scrub_entry", "scrub_har",
-           "scrub_har_file", "scrub_incident", "scrub_trace", "texts_to_keep"]

@@ -17,8 +17,10 @@ import pytest
 from playwright.sync_api import sync_playwright
 from secret_app import SECRETS, serving
 
-from runner.scrub import Scrubber, learn_trace, scrub_har_file, scrub_trace
 from runner.scrub.forms import forms
+from runner.scrub.har import scrub_har_file
+from runner.scrub.scrubber import Scrubber
+from runner.scrub.tracezip import learn_trace, scrub_trace
 
 CHROMIUM = "/usr/bin/chromium"
 VIEWER = Path(playwright.__file__).parent / "driver/package/lib/vite/traceViewer"

@@ -20,18 +20,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from runner.scrub import (
-    REDACTED,
-    Scrubber,
-    assigned,
-    learn_trace,
-    scrub_har,
-    scrub_incident,
-    scrub_trace,
-    texts_to_keep,
-)
+from runner.browser.redacted import REDACTED
+from runner.scrub import assigned
 from runner.scrub.forms import forms
+from runner.scrub.har import scrub_har
+from runner.scrub.incident import scrub_incident, texts_to_keep
 from runner.scrub.known import Known
+from runner.scrub.scrubber import Scrubber
+from runner.scrub.tracezip import learn_trace, scrub_trace
 
 SIGNS = string.ascii_letters + string.digits + "-._~+/=%&?#@!$'\"<>\\ ;:,é☃"
 SECRETS = st.text(SIGNS, min_size=10, max_size=40).map(lambda text: f"Zx9{text.strip()}7q")

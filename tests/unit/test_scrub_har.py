@@ -10,8 +10,11 @@ from typing import Any
 
 import pytest
 
-from runner.scrub import DROPPED, REDACTED, Scrubber, Unscrubbable, scrub_har, scrub_har_file
+from runner.browser.redacted import REDACTED
 from runner.scrub import har as har_module
+from runner.scrub.har import Unscrubbable, scrub_har, scrub_har_file
+from runner.scrub.rules import DROPPED
+from runner.scrub.scrubber import Scrubber
 
 SAMPLE = Path(__file__).parents[1] / "data" / "loki" / "crash" / "network.har"
 SECRETS = ("demo-secret-1234", "demo-bearer-token", "demo-cookie-value", "demo-password", "demo-jwt",

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from runner.browser.redacted import fits_redacted
-from runner.scrub import DROPPED, Scrubber, scrub_incident, texts_to_keep
 from runner.scrub import scrubber as scrubber_module
+from runner.scrub.incident import scrub_incident, texts_to_keep
+from runner.scrub.rules import DROPPED
+from runner.scrub.scrubber import Scrubber
 
 LOKI = Path(__file__).parents[1] / "data" / "loki"
 

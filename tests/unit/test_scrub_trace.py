@@ -11,8 +11,11 @@ from typing import Any
 
 import pytest
 
-from runner.scrub import DROPPED, Scrubber, Unscrubbable, learn_trace, scrub_trace
 from runner.scrub import tracezip as tracezip_module
+from runner.scrub.har import Unscrubbable
+from runner.scrub.rules import DROPPED
+from runner.scrub.scrubber import Scrubber
+from runner.scrub.tracezip import learn_trace, scrub_trace
 
 
 def packed(*entries: tuple[str, bytes], kind: int = zipfile.ZIP_DEFLATED) -> bytes:

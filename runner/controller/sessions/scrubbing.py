@@ -10,15 +10,10 @@ from typing import Any
 from runner.browser.outcome import Outcome
 from runner.browser.trace import Fill
 from runner.incidents.outcomes import parse_outcome
-from runner.scrub import (
-    Scrubber,
-    Unscrubbable,
-    learn_trace,
-    scrub_har_file,
-    scrub_incident,
-    scrub_trace,
-    texts_to_keep,
-)
+from runner.scrub.har import Unscrubbable, scrub_har_file
+from runner.scrub.incident import scrub_incident, texts_to_keep
+from runner.scrub.scrubber import Scrubber
+from runner.scrub.tracezip import learn_trace, scrub_trace
 
 HAR, TRACE, DOM, VIDEO = "network.har", "trace.zip", "dom.html", "replay.webm"
 _SAID = ("actions", "detail", "lanes", "signals", "steps", "uncontrolled")
