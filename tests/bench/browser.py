@@ -33,7 +33,8 @@ def browser(folder: Path) -> Iterator[Ratio]:
         out = folder / f"run-{next(counter)}"
         done = subprocess.run([sys.executable, "-m", "runner", "replay", str(DATA / sample), "--payload", str(app),
                                "--target-command", f"python3 app.py --port {PORT}", "--yes", "--json", "--quiet",
-                               "--out", str(out), *words], check=True, stdout=subprocess.PIPE, text=True)
+                               "--out", str(out), *words], check=True, stdout=subprocess.PIPE, text=True,
+                              env=_compiled(folder))
         result: dict[str, Any] = json.loads(done.stdout)
         return result
 
@@ -41,6 +42,12 @@ def browser(folder: Path) -> Iterator[Ratio]:
     yield from _speed(folder, app, replay)
     yield _spread(replay("race", "--runs", str(RACES)))
     yield _left(lambda: replay(_one_click(folder), "--runs", str(MANY), "--jobs", "2"))
+
+
+def _compiled(folder: Path) -> dict[str, str]:
+    """Our program as an installation leaves it, and as LOKI is: compiled, whatever this shell says of bytecode."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, "PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
 
 
 def _payload(folder: Path) -> Path:
