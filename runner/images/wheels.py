@@ -43,13 +43,14 @@ def unpack_wheels(wheels: Wheels, files: tuple[Path, ...], target: Path) -> None
         for path in files:
             with zipfile.ZipFile(path) as wheel:
                 for member in _members(wheel):
-                    place = f"{wheels.to.lstrip('/')}/{member.filename}"
+                    script = _script(wheel, member)
+                    place = f"{wheels.to.lstrip('/')}/{script or member.filename}"
                     if place in seen:
                         raise SetupError(f"two wheels have the file {printable(member.filename)[:120]}")
                     seen.add(place)
                     entry = tarfile.TarInfo(place)
                     entry.size, entry.mtime = member.file_size, EPOCH
-                    entry.mode = 0o755 if member.external_attr >> 16 & 0o100 else 0o644
+                    entry.mode = 0o755 if script or member.external_attr >> 16 & 0o100 else 0o644
                     with wheel.open(member) as data:
                         tar.addfile(entry, data)
 
@@ -59,10 +60,22 @@ def _members(wheel: zipfile.ZipFile) -> Iterator[zipfile.ZipInfo]:
         place = PurePosixPath(member.filename)
         if member.is_dir() or (place.parts[0].endswith(".data") and place.parts[1] == "headers"):
             continue  # headers are for compilers
-        if place.is_absolute() or ".." in place.parts or place.parts[0].endswith(".data"):
+        out_of_place = place.parts[0].endswith(".data") and not _script(wheel, member)
+        if place.is_absolute() or ".." in place.parts or out_of_place:
             raise SetupError(f"a wheel has a file that does not go beside the others: "
                              f"{printable(member.filename)[:120]}")
         yield member
+
+
+def _script(wheel: zipfile.ZipFile, member: zipfile.ZipInfo) -> str:
+    """Where a program of the wheel goes: ``bin/NAME`` below the folder. Empty for what is none; a script of Python is
+    none either, for an installer would have to write its first line.
+    """
+    data, *rest = PurePosixPath(member.filename).parts
+    if not data.endswith(".data") or len(rest) != 2 or rest[0] != "scripts":
+        return ""
+    with wheel.open(member) as content:
+        return "" if content.read(8) == b"#!python" else f"bin/{rest[1]}"
 
 
 def _stored(wheel: Wheel, python: str, architecture: str, store: Path) -> Path:
