@@ -10,7 +10,8 @@ Colour = Literal["green", "red", "yellow"]
 _CODES: Final[Mapping[str, str]] = {"red": "31", "green": "32", "yellow": "33"}
 _NO_WIDTH = 80
 VERDICT_COLOURS: Final[Mapping[str, Colour]] = {
-    "reproduced": "green", "not_reproduced": "red", "no_verdict": "yellow", "recorded": "green"}
+    "reproduced": "green", "not_reproduced": "red", "no_verdict": "yellow", "recorded": "green",
+    "pass": "green", "fail": "red", "inconclusive": "yellow", "error": "yellow"}
 
 
 def redraws(stream: IO[str]) -> bool:

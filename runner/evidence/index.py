@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 STATES = ("running", "finished", "interrupted", "failed", "killed")
-VERDICTS = ("reproduced", "not_reproduced", "no_verdict", "recorded")
+VERDICTS = ("reproduced", "not_reproduced", "no_verdict", "recorded", "pass", "fail", "inconclusive", "error")
 _SEE = "`runner runs list` shows the runs that are there"
 _REGISTER = ("INSERT INTO runs (run_id, directory, started, command, report, report_sha256, backend, runs) "
              "VALUES (?, ?, ?, ?, ?, ?, ?, ?)")

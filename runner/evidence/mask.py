@@ -20,12 +20,12 @@ _LEAST_LINE = 8
 _LONGEST_EDGE = 4096
 _DIGEST = re.compile(r"(?:sha256:)?[0-9a-f]{12,}")
 _OURS = frozenset({
-    "at", "backend", "cause", "cleanup", "effective", "file", "files", "finished", "fingerprint_mode", "kind",
-    "matched", "mismatch_reason", "mode", "oracle_mode", "oracle_source", "outcome", "pace", "previous", "rate",
-    "recorded_backend", "rule", "run_id", "sandbox", "schema", "source", "started", "state", "stream",
-    "timeout_source", "verdict", "workspace"})
+    "at", "backend", "cause", "cleanup", "completeness", "effective", "file", "files", "finished", "fingerprint_mode",
+    "kind", "lifecycle", "matched", "mismatch_reason", "mode", "oracle_mode", "oracle_source", "outcome", "pace",
+    "previous", "rate", "recorded_backend", "rule", "run_id", "sandbox", "schema", "source", "started", "state",
+    "status", "stream", "timeout_source", "verdict", "workspace"})
 """Fields whose text comes from a list of our own, is a name or a time that we made, or that a digest covers
-(``effective``: the policy, ``files``: those of a browser session). A short ``--env`` value must not change these by
+(``effective``: the policy, ``files``: those of a session or a load run). A short ``--env`` value must not change these by
 accident."""
 
 

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field
 
 from runner.evidence.events import canonical
+from runner.evidence.load_record import LoadFields
 from runner.evidence.parts import ChangeRecord, FingerprintRecord, Frozen, ImageRecord, PolicyRecord, StreamRecord
 from runner.evidence.session_record import SessionRecord, SessionRun, TargetRecord
 
@@ -104,7 +105,7 @@ class Drift(Frozen):
     used: str | None
 
 
-class Result(Frozen):
+class Result(LoadFields):
     """Everything that a verdict rests on."""
 
     schema_: str = Field(default=SCHEMA, alias="schema")

@@ -13,12 +13,18 @@ from runner.sandbox.exit import Cause
 
 
 class VerdictKind(StrEnum):
-    """What can be said: three answers to a claim, and that something was recorded of which nothing is claimed yet."""
+    """What can be said: three answers to a claim; that something was recorded of which nothing is claimed yet; and the
+    four answers to a load scenario.
+    """
 
     REPRODUCED = "reproduced"
     NOT_REPRODUCED = "not_reproduced"
     NO_VERDICT = "no_verdict"
     RECORDED = "recorded"
+    PASS = "pass"  # noqa: S105 - a verdict
+    FAIL = "fail"
+    INCONCLUSIVE = "inconclusive"
+    ERROR = "error"
 
 
 @dataclass(frozen=True, slots=True)

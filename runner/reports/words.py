@@ -13,7 +13,8 @@ from runner.evidence.result import Result, Sample
 from runner.reports.naming import operand
 from runner.reports.session_words import counted_failures, session_command
 
-_HEADLINES = {"reproduced": "REPRODUCED", "not_reproduced": "NOT REPRODUCED", "recorded": "RECORDED"}
+_HEADLINES = {"reproduced": "REPRODUCED", "not_reproduced": "NOT REPRODUCED", "recorded": "RECORDED",
+              "pass": "PASS", "fail": "FAIL", "inconclusive": "INCONCLUSIVE", "error": "ERROR"}
 _MARK = "[… {} bytes before this are left out]\n"
 
 
