@@ -35,7 +35,7 @@ def check_expected(value: Any, pointer: str) -> None:
     """Raises ValueError for a matcher or an expression that breaks a rule."""
     try:
         matcher, operand = _split(value)
-        _check_operand(matcher, _resolved(operand, dict.fromkeys(NAMES, 1)))
+        _check_operand(matcher, operand, _resolved(operand, dict.fromkeys(NAMES, 1)))
     except ValueError as error:
         raise ValueError(f"{pointer or 'the whole document'}: {error}") from None
 
@@ -46,7 +46,7 @@ def check(value: Any, actual: Any, names: Mapping[str, int]) -> Check:
     """
     matcher, operand = _split(value)
     wanted = _resolved(operand, names)
-    _check_operand(matcher, wanted)
+    _check_operand(matcher, operand, wanted)
     shown = {matcher: wanted} if isinstance(value, dict) and matcher in value else wanted
     recorded = _recorded(matcher, actual)
     if matcher == "exists":
@@ -84,7 +84,9 @@ def _resolved(operand: Any, names: Mapping[str, int]) -> Any:
     return operand if expression is None else evaluate(expression, names)
 
 
-def _check_operand(matcher: str, operand: Any) -> None:
+def _check_operand(matcher: str, operand: Any, resolved: Any) -> None:
+    if matcher != "exists" and resolved is not operand:
+        return  # an expression gives a whole number; one below 0 is a length that nothing has
     if matcher in ("gte", "lte") and not _is_number(operand):
         raise ValueError(f"{matcher} needs a number")
     if matcher == "len" and (isinstance(operand, bool) or not isinstance(operand, int) or operand < 0):

@@ -4,27 +4,29 @@ from __future__ import annotations
 
 import json
 import os
+import posixpath
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from runner.errors import InputError, ReportError, UsageError, printable
-from runner.load.job import HELPER, Hooks, Observation, OwnedHttp
+from runner.load.job import HELPER, Hooks, Observation, OwnedHttp, Phase
 from runner.resources import data_dir
 from runner.scenarios.budget import check_budgets, engine_seconds, hook_seconds, maxima_of
 from runner.scenarios.digest import scenario_sha256
-from runner.scenarios.files import check_directory, inside, read_inside
-from runner.scenarios.imports import Closure, follow_imports
-from runner.scenarios.loose import first_of, loose_types
-from runner.scenarios.manifest import Manifest, ObservationModel, normal_origin, token_variable
+from runner.scenarios.environment import environment_of, secrets_of, warnings_of
+from runner.scenarios.files import check_directory, inside, is_there, read_inside, real_directory
+from runner.scenarios.imports import follow_imports
+from runner.scenarios.manifest import Manifest, ObservationModel, token_variable
 from runner.scenarios.model import Actor, Budgets, Journey, JwtRecipe, Scenario
+from runner.scenarios.refusals import checked_manifest
 from runner.scenarios.schedule import planned
 from runner.sources.jsontext import parse_json, refuse_duplicates
 
 MANIFEST = "manifest.json"
 MAX_MANIFEST = 4 << 20
+MAX_SEED = 1 << 53
+"""Beyond it a number is not the same in a script."""
 
 
 def load_scenario(directory: str | os.PathLike[str], seed: int = 0) -> Scenario:
@@ -32,101 +34,104 @@ def load_scenario(directory: str | os.PathLike[str], seed: int = 0) -> Scenario:
 
     Raises InputError, in one line that names file, field and rule, and UsageError for a seed that is none.
     """
-    if abs(seed) >= 1 << 53:
-        raise UsageError(f"--seed {seed}: expected a whole number below 2^53")
-    place = Path(os.path.expanduser(os.fspath(directory)))
-    check_directory(place)
-    raw = _document(place)
-    manifest = _checked(raw)
+    if abs(seed) >= MAX_SEED:
+        raise UsageError("--seed: expected a whole number below 2^53")
+    root = real_directory(directory)
     try:
-        schedule, base = manifest.schedule.resolve(seed), manifest.schedule.resolve(0)
-    except ValueError as error:
-        raise InputError(f"{MANIFEST}: schedule: {error}") from None
+        check_directory(root)
+        return _loaded(root, seed)
+    except InputError as error:
+        raise InputError(f"{printable(os.fspath(directory)).rstrip('/')}/{error.message}", hint=error.hint) from None
+
+
+def _loaded(root: Path, seed: int) -> Scenario:
+    raw = _document(root)
+    manifest = checked_manifest(raw)
+    schedule, base = (_resolved(manifest, value) for value in (seed, 0))
     most = maxima_of(manifest, sum(phase.seconds for phase in base), planned(base))
     check_budgets(manifest, most)
-    if inside(place, HELPER) is not None:
-        raise InputError(f"{HELPER}: this name is the runtime helper's own", hint="rename the file")
-    closure = follow_imports(place, _script(place, manifest.script, "script"))
-    files = _covered(place, manifest, closure)
-    journeys = planned(schedule)
-    _check_pool(place, manifest, journeys)
-    hooks, owned, (setup, teardown) = manifest.fixtures.command, manifest.fixtures.owned_http, hook_seconds(manifest)
+    _check_reserved(root)
+    script = _own_name(root, manifest.script, "script")
+    closure = follow_imports(root, script)
+    pool = _own_name(root, manifest.fixtures.pool, "fixtures.pool") if manifest.fixtures.pool else None
+    if pool is not None:
+        _check_pool(root, pool, planned(schedule))
+    files = _covered(root, manifest, {*closure.scripts} | ({pool} if pool else set()), helper=closure.helper)
     return Scenario(
-        directory=place, name=manifest.name, manifest=raw, script=_script(place, manifest.script, "script"),
-        helper=closure.helper, actors=_actors(manifest), journeys=_journeys(manifest), assertions=manifest.assertions,
+        directory=root, name=manifest.name, manifest=raw, script=script, helper=closure.helper,
+        actors=_actors(manifest), journeys=_journeys(manifest), assertions=manifest.assertions,
         observer=manifest.observer, budgets=Budgets(**manifest.budgets.model_dump()), seed=seed, schedule=schedule,
-        planned_journeys=journeys, maxima=most, engine_seconds=engine_seconds(manifest, most), files=files,
-        sha256=scenario_sha256(raw, files), fixture_recipe=manifest.fixtures.recipe,
-        owned=OwnedHttp(owned.create_path, owned.delete_path, owned.id_pointer, owned.create_body,
-                        owned.bearer_token_env) if owned else None,
-        hooks=Hooks(hooks.setup, hooks.teardown, setup, teardown) if hooks else None, pool=manifest.fixtures.pool,
-        observations=tuple(_observation(look) for look in manifest.looks),
+        planned_journeys=planned(schedule), maxima=most, engine_seconds=engine_seconds(manifest, most), files=files,
+        sha256=scenario_sha256(raw, files), fixture_recipe=manifest.fixtures.recipe, owned=_owned(manifest),
+        hooks=_hooks(manifest), pool=pool, observations=tuple(_observation(look) for look in manifest.looks),
         listed=manifest.observation is None, allowed_origins=manifest.allowed_origins,
-        allowed_origins_env=manifest.allowed_origins_env, environment=tuple(sorted(_names(manifest))),
-        secrets=tuple(sorted(_secrets(manifest))), warnings=_warnings(raw, manifest, closure))
+        allowed_origins_env=manifest.allowed_origins_env, environment=tuple(sorted(environment_of(manifest))),
+        secrets=tuple(sorted(secrets_of(manifest))), warnings=warnings_of(raw, manifest, closure))
 
 
-def _document(place: Path) -> dict[str, Any]:
+def _resolved(manifest: Manifest, seed: int) -> tuple[Phase, ...]:
     try:
-        document = parse_json(read_inside(place, MANIFEST, MAX_MANIFEST))
+        return manifest.schedule.resolve(seed)
+    except ValueError as error:
+        raise InputError(f"{MANIFEST}: schedule: {error}", hint="change its seconds or rates") from None
+
+
+def _document(root: Path) -> dict[str, Any]:
+    name = inside(root, MANIFEST)
+    try:
+        document = parse_json(read_inside(root, name or MANIFEST, MAX_MANIFEST))
         refuse_duplicates(document)
         if not isinstance(document.value, dict):
-            raise ReportError("must be an object")
+            raise ReportError("is no object", hint="a manifest starts with {")
         json.dumps(document.value, allow_nan=False)
     except ReportError as error:
-        raise InputError(f"{printable(str(place / MANIFEST))}: {error.message}", hint=error.hint) from None
+        raise InputError(f"{MANIFEST}: {error.message}", hint=error.hint) from None
     except ValueError:
-        raise InputError(f"{MANIFEST}: has NaN or Infinity, which JSON has not") from None
+        raise InputError(f"{MANIFEST}: has NaN or Infinity, which JSON has not", hint="write a number") from None
     return document.value
 
 
-def _checked(raw: dict[str, Any]) -> Manifest:
-    try:
-        return Manifest.model_validate(raw)
-    except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False, include_context=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        said = first["msg"].removeprefix("Value error, ")
-        more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
-        raise InputError(f"{MANIFEST}: {printable(where)[:200]}{': ' if where else ''}{printable(said)[:300]}{more}"
-                         ) from None
+def _check_reserved(root: Path) -> None:
+    folder = posixpath.dirname(HELPER)
+    if is_there(root, HELPER):
+        raise InputError(f"{HELPER}: this name is the runtime helper's own", hint="rename the file")
+    if is_there(root, folder) and ((root / folder).is_symlink() or not (root / folder).is_dir()):
+        raise InputError(f"{folder}: must be a directory, because the runtime helper is put there", hint="rename it")
 
 
-def _script(place: Path, name: str, field: str) -> str:
-    found = inside(place, name)
+def _own_name(root: Path, name: str, field: str) -> str:
+    found = inside(root, name)
     if found is None:
         raise InputError(f"{MANIFEST}: {field}: {printable(name)[:200]} is not a file of the scenario",
                          hint="name a file inside the scenario's directory")
     return found
 
 
-def _covered(place: Path, manifest: Manifest, closure: Closure) -> dict[str, str]:
+def _covered(root: Path, manifest: Manifest, names: set[str], *, helper: bool) -> dict[str, str]:
     """What LiteTraffic's digest covers, by name."""
-    names = set(closure.scripts)
-    fixtures = manifest.fixtures
-    names |= {_script(place, fixtures.pool, "fixtures.pool")} if fixtures.pool else set()
-    if fixtures.command is not None:
-        names |= {_script(place, name, "fixtures.command.inputs") for name in fixtures.command.inputs}
-        words = (inside(place, word) for word in (*fixtures.command.setup, *fixtures.command.teardown)
-                 if not word.startswith("/") and "\0" not in word)
+    command = manifest.fixtures.command
+    if command is not None:
+        names |= {_own_name(root, name, "fixtures.command.inputs") for name in command.inputs}
+        words = (inside(root, word) for word in (*command.setup, *command.teardown))
         names |= {word for word in words if word is not None}
-    files = {name: sha256(read_inside(place, name)).hexdigest() for name in names}
-    if closure.helper:
+    files = {name: sha256(read_inside(root, name)).hexdigest() for name in names}
+    if helper:
         files[HELPER] = sha256((data_dir("images") / "k6" / "runtime.js").read_bytes()).hexdigest()
     return files
 
 
-def _check_pool(place: Path, manifest: Manifest, journeys: int) -> None:
-    pool = manifest.fixtures.pool
-    if pool is None:
-        return
+def _check_pool(root: Path, pool: str, journeys: int) -> None:
     try:
-        items = parse_json(read_inside(place, pool)).value
+        items = parse_json(read_inside(root, pool)).value
+        json.dumps(items, allow_nan=False)
     except ReportError as error:
         raise InputError(f"{printable(pool)}: {error.message}", hint=error.hint) from None
+    except ValueError:
+        raise InputError(f"{printable(pool)}: has NaN or Infinity, which JSON has not", hint="write a number") from None
     if not isinstance(items, list) or len(items) < journeys:
-        count = f"{len(items)} items" if isinstance(items, list) else "no array"
-        raise InputError(f"{printable(pool)}: has {count}, and {journeys} journeys need one each")
+        has = f"has {len(items)} items" if isinstance(items, list) else "is no array"
+        raise InputError(f"{printable(pool)}: {has}, and {journeys} journeys need one item each",
+                         hint="add items, or make the schedule smaller")
 
 
 def _actors(manifest: Manifest) -> tuple[Actor, ...]:
@@ -139,36 +144,20 @@ def _journeys(manifest: Manifest) -> tuple[Journey, ...]:
     return tuple(Journey(**journey.model_dump()) for journey in manifest.journeys)
 
 
+def _owned(manifest: Manifest) -> OwnedHttp | None:
+    owned = manifest.fixtures.owned_http
+    return OwnedHttp(owned.create_path, owned.delete_path, owned.id_pointer, owned.create_body,
+                     owned.bearer_token_env) if owned is not None else None
+
+
+def _hooks(manifest: Manifest) -> Hooks | None:
+    hooks = manifest.fixtures.command
+    return Hooks(hooks.setup, hooks.teardown, *hook_seconds(manifest)) if hooks is not None else None
+
+
 def _observation(look: ObservationModel) -> Observation:
     return Observation(
         assertion=look.assertion, path=look.path, expected=look.expected, token_env=look.bearer_token_env,
-        headers_env=tuple(look.headers_env.items()), origin=normal_origin(look.origin) if look.origin else None,
+        headers_env=tuple(look.headers_env.items()), origin=look.origin,
         origin_env=look.origin_env, deadline_seconds=look.until.deadline_seconds if look.until else None,
         interval_seconds=look.until.interval_seconds if look.until else None)
-
-
-def _secrets(manifest: Manifest) -> set[str]:
-    """Variables whose values are nobody's business."""
-    owned = manifest.fixtures.owned_http
-    tokens = [look.bearer_token_env for look in manifest.looks] + [owned.bearer_token_env if owned else None]
-    headers = [name for look in manifest.looks for name in look.headers_env.values()]
-    keys = [actor.auth.secret_env for actor in manifest.actors if actor.auth]
-    return {name for name in (*manifest.secret_env, *keys, *headers, *tokens)
-            if name is not None and not _is_minted(manifest, name)}
-
-
-def _names(manifest: Manifest) -> set[str]:
-    origins = {look.origin_env for look in manifest.looks} | {manifest.allowed_origins_env}
-    return _secrets(manifest) | {name for name in origins if name is not None}
-
-
-def _is_minted(manifest: Manifest, name: str) -> bool:
-    """Tokens are made for each run; nobody gives them."""
-    return any(name == f"LT_TOKEN_{token_variable(actor.actor_class)}" for actor in manifest.actors if actor.auth)
-
-
-def _warnings(raw: dict[str, Any], manifest: Manifest, closure: Closure) -> tuple[str, ...]:
-    repeated = sorted({name for name in manifest.assertions if manifest.assertions.count(name) > 1})
-    return (*first_of(loose_types(raw, manifest.model_dump())),
-            *(f"assertions: {name} is listed twice" for name in repeated),
-            *(f"{name}: opens a file by a computed name, which nobody can follow" for name in closure.computed))

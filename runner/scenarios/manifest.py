@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from typing import Annotated, Any, Literal, Self
-from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, AliasChoices, Field, StrictInt, field_validator, model_validator
 
 from runner.load.matchers import check_expected
+from runner.scenarios.origins import normal_origin
 from runner.scenarios.schedule import Schedule
 from runner.scenarios.types import (
     CreatePath,
@@ -29,7 +29,7 @@ from runner.scenarios.types import (
 _MANY = 1000
 _TEMPLATE = re.compile(r"\$\{([^}]*)\}")
 _CLAIM_NAMES = frozenset({"run_id", "actor_index"})
-_PORTS = {"http": 80, "https": 443}
+Origin = Annotated[str, AfterValidator(normal_origin)]
 
 
 class Auth(Strict):
@@ -37,7 +37,7 @@ class Auth(Strict):
 
     kind: Literal["jwt_hs256"]
     secret_env: Env
-    claims: dict[str, Any]
+    claims: dict[str, Any] = Field(default_factory=dict)
     ttl_seconds: Annotated[int, Field(ge=1, le=86_400)]
     per_identity: bool = False
 
@@ -66,9 +66,10 @@ class JourneyModel(Strict):
     name: Text
     max_requests: Positive
     max_writes: NotNegative
-    min_overlap: dict[str, Positive] = Field(max_length=_MANY)
-    expected_statuses: dict[str, Annotated[tuple[Annotated[StrictInt, Field(ge=100, le=599)], ...],
-                                           Field(min_length=1, max_length=500)]] = Field(max_length=_MANY)
+    min_overlap: dict[Text, Positive] = Field(default_factory=dict, max_length=_MANY)
+    expected_statuses: dict[Text, Annotated[tuple[Annotated[StrictInt, Field(ge=100, le=599)], ...],
+                                            Field(min_length=1, max_length=500)]] = Field(default_factory=dict,
+                                                                                          max_length=_MANY)
     stages: Annotated[tuple[Stage, ...], Field(min_length=1, max_length=12)] | None = None
 
     @field_validator("stages")
@@ -149,7 +150,7 @@ class ObservationModel(Strict):
     expected: dict[Pointer, Any] = Field(min_length=1, max_length=_MANY)
     bearer_token_env: Env | None = None
     headers_env: dict[Header, Env] = Field(default_factory=dict, max_length=100)
-    origin: Text | None = None
+    origin: Origin | None = None
     origin_env: Env | None = None
     until: Until | None = None
 
@@ -177,25 +178,6 @@ class BudgetsModel(Strict):
     max_artifact_bytes: Annotated[int, Field(gt=0, le=1 << 40)]
 
 
-def normal_origin(text: str) -> str:
-    """An absolute http(s) origin in its one spelling: scheme and host in small letters, no default port. Raises
-    ValueError for what is none: credentials, a path, a query.
-    """
-    try:
-        parts = urlsplit(text)
-        port = parts.port
-    except ValueError:
-        raise ValueError("is no origin, such as https://api.example.com") from None
-    bare = parts.path in ("", "/") and not parts.query and not parts.fragment and "@" not in parts.netloc
-    if parts.scheme not in _PORTS or not parts.hostname or not bare or not text.isprintable() or " " in text:
-        raise ValueError("is no origin, such as https://api.example.com")
-    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    return f"{parts.scheme}://{host}" + ("" if port in (None, _PORTS[parts.scheme]) else f":{port}")
-
-
-Origin = Annotated[str, AfterValidator(normal_origin)]
-
-
 class Manifest(Strict):
     """The whole of it."""
 
@@ -209,7 +191,7 @@ class Manifest(Strict):
     assertions: Annotated[tuple[str, ...], Field(min_length=1, max_length=_MANY)]
     observer: Text
     observation: ObservationModel | None = None
-    observations: Annotated[tuple[ObservationModel, ...], Field(max_length=_MANY)] | None = None
+    observations: Annotated[tuple[ObservationModel, ...], Field(max_length=_MANY)] = ()
     allowed_origins: Annotated[tuple[Origin, ...], Field(max_length=_MANY)] = ()
     allowed_origins_env: Env | None = None
     secret_env: Annotated[tuple[Env, ...], Field(max_length=_MANY)] = ()
@@ -218,11 +200,11 @@ class Manifest(Strict):
     @property
     def looks(self) -> tuple[ObservationModel, ...]:
         """All observations, however they are written."""
-        return (self.observation,) if self.observation is not None else self.observations or ()
+        return (self.observation,) if self.observation is not None else self.observations
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if self.observation is not None and self.observations is not None:
+        if self.observation is not None and self.observations:
             raise ValueError("give observation or observations, not both")
         backed = [look.assertion for look in self.looks]
         for name in backed:
@@ -231,7 +213,7 @@ class Manifest(Strict):
         if len(set(backed)) != len(backed):
             raise ValueError("two observations are for one assertion")
         for look in self.looks:
-            if look.origin is not None and _origin_of(look.origin) not in self.allowed_origins:
+            if look.origin is not None and look.origin not in self.allowed_origins:
                 raise ValueError(f"the origin {look.origin[:80]!r} of an observation is not in allowed_origins")
         return self
 
@@ -248,13 +230,6 @@ class Manifest(Strict):
 def token_variable(actor_class: str) -> str:
     """The CLASS in LT_TOKEN_CLASS: capitals, each run of other characters an underscore, none at the ends."""
     return re.sub(r"[^A-Z0-9]+", "_", actor_class.upper()).strip("_")
-
-
-def _origin_of(text: str) -> str:
-    try:
-        return normal_origin(text)
-    except ValueError:
-        return ""
 
 
 def _texts(value: Any) -> list[str]:

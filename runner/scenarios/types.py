@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import string
 from typing import Annotated
+from urllib.parse import quote
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -22,7 +24,9 @@ def _absolute(path: str) -> str:
         raise ValueError("must start with one slash, such as /orders")
     if "#" in path:
         raise ValueError("must not have a fragment")
-    return _plain(path)
+    if not path.isprintable():
+        raise ValueError("must not have control characters")
+    return path
 
 
 def _without_query(path: str) -> str:
@@ -31,11 +35,9 @@ def _without_query(path: str) -> str:
     return path
 
 
-def _plain(text: str) -> str:
-    """What goes into the head of a request."""
-    if any(ord(letter) <= 0x20 or ord(letter) == 0x7F for letter in text):
-        raise ValueError("must not have spaces or control characters")
-    return text
+def _on_the_wire(path: str) -> str:
+    """Spaces and letters beyond ASCII as percent escapes, all else as it is written."""
+    return quote(path, safe=string.punctuation)
 
 
 def _delete_path(path: str) -> str:
@@ -62,7 +64,7 @@ def _header(name: str) -> str:
 
 
 def _inside(path: str) -> str:
-    if path.startswith("/") or "\0" in path or ".." in path.split("/"):
+    if path.startswith("/") or "\0" in path:
         raise ValueError("must be a path inside the scenario directory")
     return path
 
@@ -71,9 +73,11 @@ Text = Annotated[str, Field(min_length=1, max_length=10_000)]
 Positive = Annotated[int, Field(gt=0, le=MAX_NUMBER)]
 NotNegative = Annotated[int, Field(ge=0, le=MAX_NUMBER)]
 Env = Annotated[str, Field(pattern=r"^[A-Z_][A-Z0-9_]{0,199}$")]
-HttpPath = Annotated[str, AfterValidator(_absolute)]
-CreatePath = Annotated[str, AfterValidator(_absolute), AfterValidator(_without_query)]
-DeletePath = Annotated[str, AfterValidator(_absolute), AfterValidator(_delete_path)]
+HttpPath = Annotated[str, AfterValidator(_absolute), AfterValidator(_on_the_wire)]
+CreatePath = Annotated[str, AfterValidator(_absolute), AfterValidator(_without_query),
+                       AfterValidator(_on_the_wire)]
+DeletePath = Annotated[str, AfterValidator(_absolute), AfterValidator(_delete_path),
+                       AfterValidator(_on_the_wire)]
 Pointer = Annotated[str, AfterValidator(_pointer)]
 IdPointer = Annotated[str, Field(min_length=1), AfterValidator(_pointer)]
 Header = Annotated[str, AfterValidator(_header)]

@@ -1,0 +1,46 @@
+"""What pydantic finds wrong with a manifest, said in one line with the path that a person sees in the file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import ValidationError
+
+from runner.errors import InputError, printable
+from runner.scenarios.manifest import Manifest
+from runner.sources.wording import describe
+
+_SAID = {"missing": "is missing", "extra_forbidden": "is no field of a manifest"}
+_HINTS = {"missing": "add it", "extra_forbidden": "take it out, or look for a slip of the pen"}
+
+
+def checked_manifest(raw: dict[str, Any]) -> Manifest:
+    """Raises InputError for the first thing that breaks a rule."""
+    try:
+        return Manifest.model_validate(raw)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        more = error.error_count() - 1
+    where, kind = _path(raw, first["loc"]), first["type"]
+    said = _SAID.get(kind) or _with_value(first["msg"], first["input"])
+    raise InputError(f"manifest.json: {where}{': ' if where else ''}{printable(said)[:400]}",
+                     hint=_HINTS.get(kind, "mend it") + (f"; {more} more to mend" if more else ""))
+
+
+def _with_value(message: str, value: object) -> str:
+    own = message.removeprefix("Value error, ")
+    said = own if own != message else message[:1].lower() + message[1:]
+    return said if isinstance(value, dict | list) else f"is {describe(value)}: {said}"
+
+
+def _path(raw: Any, location: tuple[int | str, ...]) -> str:
+    """The path as it is in the document: pydantic also names the kind of a profile, and marks keys."""
+    parts, place = [], raw
+    for number, part in enumerate(location):
+        known = part in place if isinstance(place, dict) else isinstance(place, list) and part in range(len(place))
+        if known:
+            place = place[part]
+        elif number < len(location) - 1 or part == "[key]":
+            continue
+        parts.append(str(part))
+    return printable(".".join(parts))[:200]
