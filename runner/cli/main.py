@@ -28,6 +28,7 @@ _COMMANDS = {
     "chaos": ("runner.cli.chaos", "Record a browser chaos session against an application in the sandbox."),
     "shrink": ("runner.cli.shrink", "Shrink a browser session to the shortest that still shows its failure."),
     "bundle": ("runner.cli.bundle", "Pack, unpack and inspect bundles: report and payload in one file."),
+    "inspect": ("runner.cli.inspect", "Check a load scenario and show what it would do; nothing is run."),
     "fingerprint": ("runner.cli.fingerprint", "Show a payload's fingerprints and what sealing refuses."),
     "report": ("runner.cli.report", "Check, show, compare and diff reports and runs."),
     "export": ("runner.cli.export", "Export a run's evidence to other formats, signed if wanted; verify that."),
