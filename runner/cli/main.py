@@ -27,6 +27,7 @@ _COMMANDS = {
     "replay": ("runner.cli.replay", "Replay a report in the sandbox: does it really fail as claimed?"),
     "chaos": ("runner.cli.chaos", "Record a browser chaos session against an application in the sandbox."),
     "shrink": ("runner.cli.shrink", "Shrink a browser session to the shortest that still shows its failure."),
+    "verify": ("runner.cli.verify", "Run a load scenario against an application in the sandbox, to a verdict."),
     "bundle": ("runner.cli.bundle", "Pack, unpack and inspect bundles: report and payload in one file."),
     "inspect": ("runner.cli.inspect", "Check a load scenario and show what it would do; nothing is run."),
     "fingerprint": ("runner.cli.fingerprint", "Show a payload's fingerprints and what sealing refuses."),
@@ -42,7 +43,7 @@ _COMMANDS = {
 
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
-_CONFIGURABLE = frozenset({"record", "replay", "chaos", "shrink"})
+_CONFIGURABLE = frozenset({"record", "replay", "chaos", "shrink", "verify"})
 
 
 class LazyGroup(click.Group):

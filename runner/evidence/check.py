@@ -91,6 +91,10 @@ def _checked(directory: Path) -> Evidence:
     _check_policy(result.policy)
     if result.session is not None:
         _check_session(directory, result.session)
+    if result.load is not None:
+        _check_policy(result.load.driver_policy)
+        for file in result.load.files:
+            _check_load_file(directory, file)
     return Evidence(directory, result, events)
 
 
@@ -158,6 +162,13 @@ def _check_session(directory: Path, session: SessionRecord) -> None:
         if "/" in file.name:
             raise EvidenceAltered(f"{printable(file.name)[:200]} is no file of a session")
         _check_digest(directory, file.name, file.sha256, file.bytes)
+
+
+def _check_load_file(directory: Path, file: FileRecord) -> None:
+    """One of ours lies in a folder; no other may."""
+    if "/" in file.name and file.name != "events/000001.jsonl":
+        raise EvidenceAltered(f"{printable(file.name)[:200]} is no file of a load run")
+    _check_digest(directory, file.name, file.sha256, file.bytes)
 
 
 def _check_output(directory: Path, whose: str, run: Sample | TargetRecord) -> None:

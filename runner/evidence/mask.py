@@ -25,8 +25,8 @@ _OURS = frozenset({
     "previous", "rate", "recorded_backend", "rule", "run_id", "sandbox", "schema", "source", "started", "state",
     "status", "stream", "timeout_source", "verdict", "workspace"})
 """Fields whose text comes from a list of our own, is a name or a time that we made, or that a digest covers
-(``effective``: the policy, ``files``: those of a session or a load run). A short ``--env`` value must not change these by
-accident."""
+(``effective``: the policy, ``files``: those of a session or a load run). A short ``--env`` value must not change these
+by accident."""
 
 
 def is_secret_name(name: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from runner.errors import printable
 from runner.evidence.result import Result
+from runner.reports.load_text import load_lines
 from runner.reports.session_text import session_lines
 from runner.reports.words import counted, headline, reasons
 
@@ -13,7 +14,7 @@ _SHOWN = 5
 def render_text(result: Result, directory: str) -> str:
     """Verdict first, then why, then where the evidence is."""
     lines = [f"{headline(result)}: {counted(result)}"]
-    lines += _command(result) if result.session is None else session_lines(result, result.session)
+    lines += _about(result)
     if result.payload:
         lines.append(f"fingerprint  {_fingerprint(result)}")
     if result.image is not None:
@@ -30,10 +31,19 @@ def render_text(result: Result, directory: str) -> str:
     return "\n".join(map(printable, lines))
 
 
+def _about(result: Result) -> list[str]:
+    if result.load is not None:
+        return load_lines(result, result.load)
+    return _command(result) if result.session is None else session_lines(result, result.session)
+
+
 def _reasons(result: Result) -> tuple[str, ...]:
-    """Of a session, only what its failures and runs, which are told above, do not say already."""
+    """Of a session or a load run, only what is not told above already."""
     if result.verdict == "reproduced":
         return ()
+    if result.load is not None:
+        rows = {f"{row.id}: {row.reason}" for row in result.assertions or ()}
+        return tuple(reason for reason in reasons(result) if reason not in rows)
     if result.session is not None and result.session.failures and result.verdict != "recorded":
         return ()
     told = {sample.detail for sample in result.samples} if result.session is not None else set()
@@ -60,7 +70,8 @@ def _fingerprint(result: Result) -> str:
 
 
 def _changes(result: Result) -> list[str]:
-    if result.session is not None or not result.samples or not result.samples[0].changes:
+    driven = result.session is not None or result.load is not None
+    if driven or not result.samples or not result.samples[0].changes:
         return []
     sample = result.samples[0]
     shown = [f"{change.kind} {change.path}" for change in sample.changes[:_SHOWN]]

@@ -10,6 +10,7 @@ import shlex
 
 from runner.errors import printable
 from runner.evidence.result import Result, Sample
+from runner.reports.load_text import counted_assertions, load_command
 from runner.reports.naming import operand
 from runner.reports.session_words import counted_failures, session_command
 
@@ -24,7 +25,11 @@ def headline(result: Result) -> str:
 
 
 def counted(result: Result) -> str:
-    """How many of the requested runs matched; of a browser session, how many of its failures were seen."""
+    """How many of the requested runs matched; of a browser session, how many of its failures were seen; of a load run,
+    how many assertions hold.
+    """
+    if result.load is not None:
+        return counted_assertions(result)
     if result.session is None:
         return f"{result.passes} of {result.runs} runs matched"
     return counted_failures(result, result.session)
@@ -78,6 +83,8 @@ def excerpt(raw: bytes, limit: int) -> str:
 
 def replay_command(result: Result) -> str:
     """The shell command that replays the report in the same way, with files named as they were then."""
+    if result.load is not None:
+        return load_command(result, result.load)
     return _report_command(result) if result.session is None else session_command(result, result.session)
 
 

@@ -173,7 +173,8 @@ def test_a_listing_loads_little() -> None:
                "try: main(['runs', 'list'])\n"
                "finally: print(*sorted(name for name in sys.modules if name.startswith(('pydantic', 'docker', 'rich', "
                "'jinja2', 'runner.payload', 'runner.evidence.recovery'))), file=sys.stderr)")
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True,
-                          env=dict(os.environ))
+    for _ in range(2):  # the first may make the store, or settle what another test left
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True,
+                              env=dict(os.environ))
     assert done.stdout.startswith("RUN ")
     assert done.stderr.strip() == ""
