@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, AliasChoices, Field, StrictInt, field_validator, model_validator
 
 from runner.load.matchers import check_expected
-from runner.scenarios.origins import normal_origin
+from runner.load.origins import normal_origin
 from runner.scenarios.schedule import Schedule
 from runner.scenarios.types import (
     CreatePath,

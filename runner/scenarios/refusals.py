@@ -21,7 +21,7 @@ def checked_manifest(raw: dict[str, Any]) -> Manifest:
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         more = error.error_count() - 1
-    where, kind = _path(raw, first["loc"]), first["type"]
+    where, kind = _path(raw, first["loc"], missing=first["type"] == "missing"), first["type"]
     said = _SAID.get(kind) or _with_value(first["msg"], first["input"])
     raise InputError(f"manifest.json: {where}{': ' if where else ''}{printable(said)[:400]}",
                      hint=_HINTS.get(kind, "mend it") + (f"; {more} more to mend" if more else ""))
@@ -33,14 +33,14 @@ def _with_value(message: str, value: object) -> str:
     return said if isinstance(value, dict | list) else f"is {describe(value)}: {said}"
 
 
-def _path(raw: Any, location: tuple[int | str, ...]) -> str:
+def _path(raw: Any, location: tuple[int | str, ...], *, missing: bool) -> str:
     """The path as it is in the document: pydantic also names the kind of a profile, and marks keys."""
     parts, place = [], raw
     for number, part in enumerate(location):
         known = part in place if isinstance(place, dict) else isinstance(place, list) and part in range(len(place))
         if known:
             place = place[part]
-        elif number < len(location) - 1 or part == "[key]":
+        elif not missing or number < len(location) - 1:
             continue
         parts.append(str(part))
     return printable(".".join(parts))[:200]
