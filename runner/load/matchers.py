@@ -13,13 +13,17 @@ from runner.load.pointer import ABSENT
 MATCHERS = frozenset({"eq", "gte", "lte", "len", "exists"})
 MAX_SHOWN = 2048
 """Bytes of JSON of an actual value that are kept."""
+_CUT = "...[cut]"
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One pointer's result. ``expected`` has its expressions resolved, ``actual`` is as it is recorded."""
+    """One pointer's result. ``operand`` has its expressions resolved, ``expected`` likewise, in the manifest's form;
+    ``actual`` is as it is recorded.
+    """
 
     matcher: str
+    operand: Any
     expected: Any
     actual: Any
     passed: bool
@@ -27,7 +31,7 @@ class Check:
 
     def document(self) -> dict[str, Any]:
         """As ``observation.json`` has it."""
-        return {"matcher": self.matcher, "actual": self.actual, "pass": self.passed,
+        return {"matcher": {self.matcher: self.operand}, "actual": self.actual, "pass": self.passed,
                 **({"reason": self.reason} if self.reason else {})}
 
 
@@ -47,14 +51,14 @@ def check(value: Any, actual: Any, names: Mapping[str, int]) -> Check:
     matcher, operand = _split(value)
     wanted = _resolved(operand, names)
     _check_operand(matcher, operand, wanted)
-    shown = {matcher: wanted} if isinstance(value, dict) and matcher in value else wanted
+    shown = {matcher: wanted} if operand is not value else wanted
     recorded = _recorded(matcher, actual)
     if matcher == "exists":
-        return Check(matcher, shown, recorded, (actual is not ABSENT) is wanted)
+        return Check(matcher, wanted, shown, recorded, (actual is not ABSENT) is wanted)
     if actual is ABSENT:
-        return Check(matcher, shown, None, passed=False, reason="nothing is there")
+        return Check(matcher, wanted, shown, None, passed=False, reason="nothing is there")
     passed, reason = _HOLDS[matcher](actual, wanted)
-    return Check(matcher, shown, recorded, passed, "" if passed else reason)
+    return Check(matcher, wanted, shown, recorded, passed, "" if passed else reason)
 
 
 def json_equal(one: Any, other: Any) -> bool:
@@ -104,7 +108,7 @@ def _recorded(matcher: str, actual: Any) -> Any:
         size = len(actual) if isinstance(actual, list | str | dict) else None
         return {"type": _type_name(actual), "length": size}
     text = json.dumps(actual, ensure_ascii=True)
-    return actual if len(text) <= MAX_SHOWN else text[:MAX_SHOWN]
+    return actual if len(text) <= MAX_SHOWN else text[:MAX_SHOWN - len(_CUT)] + _CUT
 
 
 def _equal(actual: Any, wanted: Any) -> tuple[bool, str]:

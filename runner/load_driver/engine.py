@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 from collections.abc import Mapping
@@ -13,12 +14,16 @@ from tempfile import TemporaryDirectory
 
 from runner.load.job import SCENARIO_FOLDER, LoadJob
 from runner.load.outcome import CONSOLE_FILE, ENGINE_STDERR, ENGINE_STDOUT, METRICS_FILE, EngineRun, Lifecycle
-from runner.load_driver.processes import Copier, Ended, run
+from runner.load_driver.copying import Copier
+from runner.load_driver.place import K6, Place
+from runner.load_driver.processes import Ended, run
+from runner.load_driver.stopping import Stop
 
-K6 = "/usr/bin/k6"
 FINISHED = frozenset({0, 99})
 """Exit codes of a load that came to its end; 99: a threshold was crossed."""
-_VERSION_SECONDS = 5.0
+FILES = (CONSOLE_FILE, METRICS_FILE, ENGINE_STDOUT, ENGINE_STDERR)
+_VERSION_SECONDS, _FINISH_SECONDS = 5.0, 5.0
+_PIPE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,35 +47,36 @@ def version(program: str = K6) -> str:
     return lines[0][:200] if lines else ""
 
 
-def run_engine(job: LoadJob, folder: Path, out: Path, env: Mapping[str, str], program: str = K6) -> Load:
+def run_engine(job: LoadJob, place: Place, env: Mapping[str, str], stop: Stop) -> Load:
     """Run it in the scenario's folder. What it writes goes through pipes, so that a flood neither fills the volume nor
     ends k6: beyond the caps it is counted and dropped.
     """
-    before = EngineRun(version(program), started_at=_now())
     with ExitStack() as stack:
         pipes = Path(stack.enter_context(TemporaryDirectory(prefix="pipes-")))
-        files = {name: stack.enter_context((out / name).open("wb", buffering=0))
-                 for name in (CONSOLE_FILE, METRICS_FILE, ENGINE_STDOUT, ENGINE_STDERR)}
+        files = {name: stack.enter_context((place.out / name).open("wb", buffering=0)) for name in FILES}
         caps = {CONSOLE_FILE: job.caps.console, METRICS_FILE: job.caps.metrics}
         copiers = {name: Copier(file.write, caps.get(name, job.caps.output)) for name, file in files.items()}
-        writers = [_opened(pipes / name, copiers[name]) for name in (CONSOLE_FILE, METRICS_FILE)]
+        writers = [_opened(pipes / name, copiers[name]) for name in caps]
+        started = _now()
         try:
-            ended = run(command(job, pipes, program), cwd=folder / SCENARIO_FOLDER, env=env,
+            ended = run(command(job, pipes, place.k6), cwd=place.folder / SCENARIO_FOLDER, env=env, stop=stop,
                         seconds=job.engine_seconds, stdout=copiers[ENGINE_STDOUT], stderr=copiers[ENGINE_STDERR])
         finally:
             for writer in writers:
                 os.close(writer)
+        finished = _now()
         for copier in copiers.values():
-            copier.join(5.0)
+            copier.finish(_FINISH_SECONDS)
     dropped = tuple((name, copier.dropped) for name, copier in copiers.items() if copier.dropped)
-    return _load(replace(before, finished_at=_now()), ended, dropped)
+    return _load(EngineRun(place.engine, started_at=started, finished_at=finished), ended, dropped)
 
 
 def command(job: LoadJob, pipes: Path, program: str = K6) -> list[str]:
     """The command line."""
     denied = [word for network in job.denied for word in ("--blacklist-ip", network)]
     return [program, "run", "--quiet", "--no-usage-report", "--max-redirects", "0", "--log-format", "raw",
-            "--console-output", str(pipes / CONSOLE_FILE), "--out", f"json={pipes / METRICS_FILE}", *denied, job.script]
+            "--console-output", str(pipes / CONSOLE_FILE), "--out", f"json={pipes / METRICS_FILE}", *denied,
+            f"./{job.script}"]
 
 
 def _opened(pipe: Path, copier: Copier) -> int:
@@ -79,6 +85,8 @@ def _opened(pipe: Path, copier: Copier) -> int:
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     writer = os.open(pipe, os.O_WRONLY | os.O_CLOEXEC)
     os.set_blocking(reader, True)
+    with suppress(OSError):  # k6 is not to wait for us; how large a pipe may be is the kernel's to say
+        fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, _PIPE)
     copier.follow(os.fdopen(reader, "rb", buffering=0))
     return writer
 
@@ -88,6 +96,8 @@ def _load(engine: EngineRun, ended: Ended, dropped: tuple[tuple[str, int], ...])
     engine = replace(engine, exit_code=code if code is not None and code >= 0 else None,
                      signal=-code if code is not None and code < 0 else None, seconds=round(ended.seconds, 3),
                      timed_out=ended.timed_out, survivors=ended.survivors)
+    if ended.stopped:
+        return Load(engine, "cancelled", "k6 was stopped before its end", dropped)
     if ended.timed_out:
         return Load(engine, "timed_out", f"k6 was stopped after {ended.seconds:.1f} s", dropped)
     if code in FINISHED:
@@ -102,6 +112,6 @@ def _now() -> str:
 
 def empty_files(out: Path) -> None:
     """Where k6 did not run its files are there all the same, empty: a reader need not ask why one is missing."""
-    for name in (CONSOLE_FILE, METRICS_FILE, ENGINE_STDOUT, ENGINE_STDERR):
+    for name in FILES:
         with suppress(OSError):
             (out / name).touch()

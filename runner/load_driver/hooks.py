@@ -2,82 +2,76 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from runner.load.job import SCENARIO_FOLDER
-from runner.load_driver.processes import Copier, run
+from runner.load.strictjson import parsed
+from runner.load_driver.copying import Copier, Tail
+from runner.load_driver.processes import Ended, run
+from runner.load_driver.stopping import Stop
 
-KEPT = 4096
+STDERR_KEPT = 4096
 """The last bytes of a hook's standard error that are kept."""
-_OUTPUT = 1 << 20
+_STDOUT_KEPT = 1 << 20
+_ENDLESS = 1 << 62
+"""All of a stream is looked at, and its end is kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class HookRun:
-    """What became of one. ``status`` is ``passed``, ``failed``, ``timed_out`` or ``not_started``; ``output`` the object
-    on its last line of output, if it is one.
+    """What became of one. ``told`` is its last line of output, if that is a JSON object. ``group``: where
+    what it started in the background is.
     """
 
     argv: tuple[str, ...]
     exit_code: int | None
-    status: str
+    status: Literal["ok", "error", "cancelled"]
+    reason: str
     seconds: float
     stderr: str
-    output: dict[str, Any] | None
+    told: str | None
+    group: int | None = None
 
     def document(self) -> dict[str, Any]:
         """As ``fixture.json`` has it."""
-        return {"argv": list(self.argv), "exit_code": self.exit_code, "status": self.status,
-                "duration_seconds": round(self.seconds, 3), "stderr": self.stderr}
-
-    def failure(self, stage: str) -> str:
-        """What to say of it; empty if it passed."""
-        if self.status == "passed":
-            return ""
-        how = {"timed_out": f"did not end within its time ({self.seconds:.1f} s)",
-               "not_started": "cannot be started"}.get(self.status, f"ended with {self.exit_code}")
-        return f"{stage} {how}"
+        return {"argv": list(self.argv), "exit_code": self.exit_code, "status": self.status, "stderr": self.stderr,
+                "duration_seconds": round(self.seconds, 3), **({"reason": self.reason} if self.reason else {})}
 
 
-def run_hook(argv: tuple[str, ...], seconds: int, folder: Path, env: Mapping[str, str]) -> HookRun:
-    """Run it, without a shell."""
-    said, complained = _Tail(_OUTPUT), _Tail(KEPT)
-    ended = run(argv, cwd=folder / SCENARIO_FOLDER, env=env, seconds=seconds,
+def run_hook(stage: str, argv: tuple[str, ...], seconds: int, folder: Path, env: Mapping[str, str],
+             stop: Stop | None = None, leave: bool = False) -> HookRun:
+    """Run it, without a shell. ``stop`` may end it early; ``leave``: what it started in the background stays."""
+    said, complained = Tail(_STDOUT_KEPT), Tail(STDERR_KEPT)
+    ended = run(argv, cwd=folder / SCENARIO_FOLDER, env=env, seconds=seconds, stop=stop, leave=leave,
                 stdout=Copier(said.add, _ENDLESS), stderr=Copier(complained.add, _ENDLESS))
+    reason = _reason(ended, seconds)
+    status: Literal["ok", "error", "cancelled"] = "cancelled" if ended.stopped else "error" if reason else "ok"
+    return HookRun(argv, ended.returncode, status, f"{stage} {reason}" if reason else "", ended.seconds,
+                   complained.text(), object_line(said.text()), ended.group)
+
+
+def _reason(ended: Ended, seconds: int) -> str:
+    """What went wrong; empty if nothing did."""
+    if ended.stopped:
+        return "was cancelled"
+    if ended.timed_out:
+        return f"did not end within {seconds} s"
     if ended.returncode is None:
-        status = "not_started"
-    elif ended.timed_out:
-        status = "timed_out"
-    else:
-        status = "passed" if ended.returncode == 0 else "failed"
-    return HookRun(argv, ended.returncode, status, ended.seconds, complained.text(), _object(said.text()))
+        return ended.why or "cannot be ended"
+    if ended.returncode < 0:
+        return f"was killed by signal {-ended.returncode}"
+    if ended.returncode > 0:
+        return f"ended with {ended.returncode}"
+    return "left processes that cannot be ended" if ended.survivors else ""
 
 
-_ENDLESS = 1 << 62
-
-
-class _Tail:
-    """The last bytes of a stream."""
-
-    def __init__(self, cap: int) -> None:
-        self._cap = cap
-        self._kept = b""
-
-    def add(self, block: bytes) -> None:
-        self._kept = (self._kept + block)[-self._cap:]
-
-    def text(self) -> str:
-        return self._kept.decode("utf-8", "replace")
-
-
-def _object(output: str) -> dict[str, Any] | None:
-    lines = output.rstrip().splitlines()
+def object_line(output: str) -> str | None:
+    """The last line, if it is a JSON object."""
+    line = output.rstrip().rpartition("\n")[2].strip()
     try:
-        value = json.loads(lines[-1]) if lines else None
-    except (ValueError, RecursionError):
+        return line if isinstance(parsed(line), dict) else None
+    except ValueError:
         return None
-    return value if isinstance(value, dict) else None

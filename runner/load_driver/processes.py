@@ -5,83 +5,74 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+
+from runner.load_driver.copying import Copier
+from runner.load_driver.stopping import Stop
 
 TERM_SECONDS, KILL_SECONDS = 2.0, 1.0
-_BLOCK = 1 << 16
-_POLL = 0.02
+_POLL = 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a program ended. ``returncode`` is negative for a signal, as subprocess has it; ``None``: never started."""
+    """How a program ended. ``returncode`` is negative for a signal, as subprocess has it; ``None``: never started, and
+    ``why`` says it, or not even gone after the last kill. ``stopped``: its end was asked for before its time was over.
+    ``group``: the number of its process group.
+    """
 
     returncode: int | None
-    timed_out: bool
-    seconds: float
+    timed_out: bool = False
+    stopped: bool = False
+    seconds: float = 0.0
     survivors: bool = False
     why: str = ""
+    group: int | None = None
 
 
-class Copier:
-    """Copies a stream to where it is kept, up to a cap; what is beyond is read all the same, and counted."""
-
-    def __init__(self, keep: Callable[[bytes], object], cap: int) -> None:
-        self.dropped = 0
-        self._keep = keep
-        self._room = cap
-        self._thread: threading.Thread | None = None
-
-    def follow(self, source: IO[bytes]) -> None:
-        """In a thread, until the stream ends."""
-        self._thread = threading.Thread(target=self._copy, args=(source,), daemon=True)
-        self._thread.start()
-
-    def join(self, seconds: float) -> None:
-        """Wait until the stream has ended."""
-        if self._thread is not None:
-            self._thread.join(seconds)
-
-    def _copy(self, source: IO[bytes]) -> None:
-        with source:
-            while block := os.read(source.fileno(), _BLOCK):
-                kept = block[:max(self._room, 0)]
-                self._room -= len(kept)
-                self.dropped += len(block) - len(kept)
-                if kept:
-                    with suppress(OSError):  # the volume is full: it is counted by who reads the file
-                        self._keep(kept)
-
-
-def run(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], seconds: float, stdout: Copier,
-        stderr: Copier) -> Ended:
-    """Run a program to its end, or stop it when its time is over; its whole group is gone afterwards."""
+def run(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], seconds: float, stdout: Copier, stderr: Copier,
+        stop: Stop | None = None, leave: bool = False) -> Ended:
+    """Run a program to its end, or stop it when its time is over; its whole group is gone afterwards. ``leave``: if it
+    ends by itself, what it started in the background stays, for :func:`end_group`.
+    """
     begun = time.monotonic()
     try:
         process = subprocess.Popen(list(argv), cwd=cwd, env=dict(env), stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
     except (OSError, ValueError) as error:
-        return Ended(None, timed_out=False, seconds=0.0, why=f"cannot be started: {type(error).__name__}")
+        return Ended(None, why=f"cannot be started: {_words(error)}")
     assert process.stdout is not None
     assert process.stderr is not None
     stdout.follow(process.stdout)
     stderr.follow(process.stderr)
-    timed_out = False
-    try:
-        process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        timed_out = True
-    finally:
-        survivors = not _ended(process)
+    while process.poll() is None and time.monotonic() - begun < seconds and not (stop is not None and stop.asked):
+        time.sleep(_POLL)
+    running = process.returncode is None
+    stopped = running and stop is not None and stop.asked
+    survivors = False if leave and not running else not _ended(process)
     for copier in (stdout, stderr):
-        copier.join(KILL_SECONDS)
-    return Ended(process.returncode, timed_out, time.monotonic() - begun, survivors)
+        copier.finish(KILL_SECONDS)
+    return Ended(process.returncode, running and not stopped, stopped, time.monotonic() - begun, survivors,
+                 group=process.pid)
+
+
+def end_group(group: int) -> bool:
+    """Kill whoever is left of a group; whether it is gone."""
+    _tell(group, signal.SIGKILL)
+    deadline = time.monotonic() + KILL_SECONDS
+    while _is_there(group):
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(_POLL)
+    return True
+
+
+def _words(error: OSError | ValueError) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or type(error).__name__
 
 
 def _ended(process: subprocess.Popen[bytes]) -> bool:
@@ -93,13 +84,7 @@ def _ended(process: subprocess.Popen[bytes]) -> bool:
     _tell(process.pid, signal.SIGKILL)
     with suppress(subprocess.TimeoutExpired):
         process.wait(KILL_SECONDS)
-    _tell(process.pid, signal.SIGKILL)
-    deadline = time.monotonic() + KILL_SECONDS
-    while _is_there(process.pid):
-        if time.monotonic() >= deadline:
-            return False
-        time.sleep(_POLL)
-    return True
+    return end_group(process.pid)
 
 
 def _tell(group: int, number: int) -> None:

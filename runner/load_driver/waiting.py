@@ -1,4 +1,4 @@
-"""Waiting for the application, with plain sockets."""
+"""Waiting for the application."""
 
 from __future__ import annotations
 
@@ -7,45 +7,50 @@ import time
 from urllib.parse import urlsplit
 
 from runner.load.job import LoadJob
-from runner.load_driver.client import Client, NoAnswer
+from runner.load_driver.client import Client, NoAnswer, pinned
+from runner.load_driver.stopping import Stop
 
-_FIRST_PAUSE, _LAST_PAUSE, _CONNECT = 0.01, 0.1, 2.0
+_FIRST_PAUSE, _LAST_PAUSE, _CONNECT, _ANSWER = 0.01, 0.1, 2.0, 2.0
 
 
 class NotReady(Exception):
     """The application did not become ready in its time; the message says what it did instead."""
 
 
-def wait_ready(job: LoadJob, client: Client) -> None:
+def wait_ready(job: LoadJob, stop: Stop) -> None:
     """Return once it answers. With ``hold`` there is no limit until its port takes connections: the controller has one.
     Raises NotReady.
     """
     begun = time.monotonic()
-    _connected(job, None if job.hold else begun + job.ready.timeout)
+    _connected(job, None if job.hold else begun + job.ready.timeout, stop)
     if job.ready.path is not None:
-        _answering(job, client, time.monotonic() + job.ready.timeout if job.hold else begun + job.ready.timeout)
+        # Where the driver is held its own clock starts with the application's, which is when the port opens.
+        _answering(job, time.monotonic() + job.ready.timeout if job.hold else begun + job.ready.timeout, stop)
 
 
-def _connected(job: LoadJob, deadline: float | None) -> None:
+def _connected(job: LoadJob, deadline: float | None, stop: Stop) -> None:
     parts = urlsplit(job.target)
     host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
-    address = next((at for name, number, at in job.pins if (name, number) == (host, port)), host)
+    address = pinned(job.pins, host, port)
     pause = _FIRST_PAUSE
-    while True:
+    while not stop.asked:
         try:
-            socket.create_connection((address, port), _CONNECT).close()
+            if address is not None:
+                socket.create_connection((address, port), _CONNECT).close()
+                return
         except OSError:
-            if deadline is not None and time.monotonic() >= deadline:
-                raise NotReady(f"nothing listens on {host}:{port}") from None
-        else:
-            return
-        time.sleep(pause)
+            pass
+        if deadline is not None and time.monotonic() >= deadline:
+            raise NotReady(f"nothing listens on {host}:{port}")
+        stop.pause(pause)
         pause = min(pause * 1.1, _LAST_PAUSE)
+    raise NotReady("the run was ended before the application answered")
 
 
-def _answering(job: LoadJob, client: Client, deadline: float) -> None:
+def _answering(job: LoadJob, deadline: float, stop: Stop) -> None:
+    client = Client(job.pins, seconds=_ANSWER, status_only=True)
     pause, last = _FIRST_PAUSE, "nothing"
-    while True:
+    while not stop.asked:
         try:
             status = client.ask("GET", job.target + (job.ready.path or "/"), {}).status
             if status == job.ready.status if job.ready.status is not None else status < 500:
@@ -56,5 +61,6 @@ def _answering(job: LoadJob, client: Client, deadline: float) -> None:
         if time.monotonic() >= deadline:
             wanted = f"{job.ready.status}" if job.ready.status is not None else "anything below 500"
             raise NotReady(f"{job.ready.path} answered {last}, not {wanted}, for {job.ready.timeout:g} s")
-        time.sleep(pause)
+        stop.pause(pause)
         pause = min(pause * 1.1, _LAST_PAUSE)
+    raise NotReady("the run was ended before the application answered")

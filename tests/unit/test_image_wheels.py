@@ -77,8 +77,19 @@ def test_headers_are_left_out(tmp_path: Path, make: Make) -> None:
     assert list(unpacked(tmp_path, wheel)) == ["opt/lib/tiny.py"]
 
 
-@pytest.mark.parametrize("place", ["../outside", "/etc/passwd", "tiny/../../x", "tiny-1.0.data/scripts/tiny",
-                                   "tiny-1.0.data/data/etc/x"])
+def test_a_program_goes_into_bin_and_can_be_run(tmp_path: Path, make: Make) -> None:
+    wheel = make("tiny", {"tiny-1.0.data/scripts/tiny": "\x7fELF", "tiny.py": ""})
+    assert {name: entry.mode for name, entry in unpacked(tmp_path, wheel).items()} == {
+        "opt/lib/bin/tiny": 0o755, "opt/lib/tiny.py": 0o644}
+
+
+def test_a_script_that_an_installer_must_finish_is_refused(tmp_path: Path, make: Make) -> None:
+    with pytest.raises(SetupError, match="does not go beside the others"):
+        unpacked(tmp_path, make("tiny", {"tiny-1.0.data/scripts/tiny": "#!python\n"}))
+
+
+@pytest.mark.parametrize("place", ["../outside", "/etc/passwd", "tiny/../../x", "tiny-1.0.data/scripts/more/tiny",
+                                   "tiny-1.0.data/scripts/..", "tiny-1.0.data/data/etc/x"])
 def test_a_file_out_of_place_is_refused(tmp_path: Path, make: Make, place: str) -> None:
     with pytest.raises(SetupError, match="does not go beside the others"):
         unpacked(tmp_path, make("tiny", {place: ""}))
