@@ -18,8 +18,8 @@ Kind = Literal[
     "assertion_failed", "threshold", "not_run", "fixture", "cleanup", "unreachable", "budget", "crashed", "stopped",
     "unexplained", "unknown", "delivery", "overlap", "undeclared", "malformed", "dropped", "survivors", "unfinished"]
 """``fixture``: it could not be made. ``cleanup``: it could not be removed. ``crashed``: k6 ended for a reason of its
-own that is known; ``unexplained``: with a code that is not. ``stopped``: at its deadline, or by a person. ``unknown``: an
-assertion that cannot be told. ``delivery``: journeys that are missing or too many. ``dropped``: bytes beyond a cap."""
+own that is known; ``unexplained``: with a code that is not. ``stopped``: at its deadline, or by a person. ``unknown``:
+an assertion that cannot be told. ``delivery``: journeys are missing or too many. ``dropped``: bytes beyond a cap."""
 
 _NAMED = 5
 

@@ -2,7 +2,7 @@
 
 Memory does not grow with the number of points: percentiles become histograms (``quantiles``), open requests are
 counted in lanes (``overlap``), time is cut into steps (``timeline``), operations are capped (``operations``), and
-starts of journeys take eight bytes each up to a million (``arrivals``).
+starts of journeys take eight bytes each up to a cap (``arrivals``).
 """
 
 from __future__ import annotations

@@ -117,16 +117,17 @@ class Timeline:
         zero = self._zero
         origin = 0.0 if zero is None or first_arrival is None else first_arrival - zero
         planned = self._planned(origin)
-        used = [index for index in range(BUCKETS)
-                if planned[index] or self._requests.started[index] or self._iterations.started[index]
-                or self._failures[index]]
+        in_flight, open_requests = self._iterations.mean_open(), self._requests.mean_open()
+        used = [index for index, found in enumerate(zip(
+            planned, self._requests.started, self._iterations.started, self._failures, in_flight, open_requests,
+            strict=True)) if any(found)]
         steps = slice(min(used, default=0), max(used, default=-1) + 1)
         return {
             "bucket_seconds": self.width, "start_seconds": round(steps.start * self.width - origin, 3),
             "requests": self._requests.started[steps].tolist(),
             "iterations": self._iterations.started[steps].tolist(),
             "failures": self._failures[steps].tolist(), "planned": planned[steps],
-            "in_flight": self._iterations.mean_open()[steps], "open_requests": self._requests.mean_open()[steps],
+            "in_flight": in_flight[steps], "open_requests": open_requests[steps],
             "operations": {name: _percentiles(cells[steps]) for name, cells in self._shown().items()},
             "outside": self.outside,
         }
