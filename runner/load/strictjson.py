@@ -28,14 +28,11 @@ _DEEP = f"nested deeper than {MAX_NESTING}"
 
 def _is_deep(value: Any) -> bool:
     """Level by level: no recursion, whose own limit is what is to be kept away from."""
-    level = [value]
-    for _ in range(MAX_NESTING + 1):
-        inner = [item for each in level if isinstance(each, dict | list)
-                 for item in (each.values() if isinstance(each, dict) else each)]
-        if not inner:
-            return False
-        level = inner
-    return True
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(MAX_NESTING):
+        level = [item for each in level for item in (each.values() if isinstance(each, dict) else each)
+                 if isinstance(item, dict | list)]
+    return bool(level)
 
 
 def _float(text: str) -> float:

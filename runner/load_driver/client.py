@@ -49,7 +49,7 @@ class Client:
 
     pins: Pins = ()
     headers: tuple[tuple[str, str], ...] = ()
-    seconds: float = SECONDS
+    seconds: float = field(default_factory=lambda: SECONDS)
     status_only: bool = False
     counted: list[str] = field(default_factory=list)
     """The method of each request that was sent."""
@@ -121,6 +121,8 @@ def _exchange(connection: _Pinned, request: tuple[str, str, dict[str, str], byte
             data = response.read(most + 1) if most else b""
             if len(data) > most:
                 raise NoAnswer(f"the answer is larger than {most >> 20} MiB")
+            if most and response.length:  # http.client takes an end for the end
+                raise NoAnswer("the answer ended before its end")
             return Answer(response.status, data)
     finally:
         connection.close()
@@ -143,13 +145,11 @@ def _within(seconds: float, connection: _Pinned, work: Callable[[], Answer]) -> 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
     thread.join(seconds)
-    if thread.is_alive():
-        connection.cut()
-    if not kept:
-        raise NoAnswer(f"no whole answer within {seconds:g} s")
-    if isinstance(kept[0], NoAnswer):
-        raise kept[0]
-    return kept[0]
+    found = kept[0] if kept else NoAnswer(f"no whole answer within {seconds:g} s")
+    connection.cut()
+    if isinstance(found, NoAnswer):
+        raise found
+    return found
 
 
 def _words(error: Exception) -> str:

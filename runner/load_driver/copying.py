@@ -34,22 +34,23 @@ class Copier:
     def _copy(self, source: IO[bytes]) -> None:
         with source:
             while block := os.read(source.fileno(), _BLOCK):
-                kept = block
-                if len(block) > self._room:
-                    kept = block[:block.rfind(b"\n", 0, max(self._room, 0)) + 1]
-                    self._room = 0
-                else:
-                    self._room -= len(block)
-                self.dropped += len(block) - len(self._kept(kept))
+                self.take(block)
 
-    def _kept(self, block: bytes) -> bytes:
+    def take(self, block: bytes) -> None:
+        """More of the stream."""
+        kept = block
+        if len(block) > self._room:
+            kept = block[:block.rfind(b"\n", 0, self._room) + 1]
+            self._room = 0
+        else:
+            self._room -= len(block)
         try:
-            if block:
-                self._keep(block)
+            if kept:
+                self._keep(kept)
         except (OSError, ValueError):  # the volume is full, or the file is closed already
             self._room = 0
-            return b""
-        return block
+            kept = b""
+        self.dropped += len(block) - len(kept)
 
 
 class Tail:

@@ -94,10 +94,10 @@ def _tell(group: int, number: int) -> None:
 
 def _is_there(group: int) -> bool:
     """Zombies are nobody: whoever takes in orphans here reaps them in its own time."""
-    for entry in os.scandir("/proc"):
-        if entry.name.isdigit():
+    for name in os.listdir("/proc"):
+        if name.isdigit():
             with suppress(OSError, ValueError):
-                state, _, member = Path(entry.path, "stat").read_bytes().rpartition(b")")[2].split()[:3]
+                state, _, member = Path("/proc", name, "stat").read_bytes().rpartition(b")")[2].split()[:3]
                 if int(member) == group and state not in (b"Z", b"X"):
                     return True
     return False
