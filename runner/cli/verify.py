@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,11 @@ from runner.cli.terminal import VERDICT_COLOURS, colours, painted
 from runner.controller.line import Replayed
 from runner.controller.loads.perform import verify_scenario
 from runner.controller.loads.request import LoadRequest, SettledLoad, settle_load
+from runner.controller.loads.series import Series, repeat_scenario
 from runner.controller.sessions.request import Application
-from runner.errors import UsageError
+from runner.errors import UsageError, printable
 from runner.reports.text import render_text
+from runner.reports.words import counted
 
 
 @click.command("verify", context_settings={"show_default": True})
@@ -34,6 +37,8 @@ from runner.reports.text import render_text
               help="What that GET must answer; anything below 500 if not said.")
 @click.option("--ready-timeout", type=float, metavar="SEC", help="How long the application may take to start.")
 @click.option("--seed", type=int, default=0, metavar="N", help="Resolves the schedule, and seeds the script's rng.")
+@click.option("--repeat", type=int, default=1, metavar="N", help="So many runs, with seeds counting up.")
+@click.option("--same-seed", is_flag=True, help="With --repeat: the same seed each time.")
 @click.option("--env", multiple=True, metavar="NAME[=VALUE]",
               help="A variable of the scenario; NAME alone hands over this shell's. Repeatable.")
 @click.option("--target-env", multiple=True, metavar="NAME=VALUE", help="A variable of the application; repeatable.")
@@ -44,20 +49,28 @@ from runner.reports.text import render_text
 @click.option("--json", "as_json", is_flag=True, help="Print the evidence as JSON.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 def command(scenario: str, seed: int, env: tuple[str, ...], out: Path | None, as_json: bool, quiet: bool,
-            policy: str | None, hooks_on_network: bool, **options: Any) -> None:
+            policy: str | None, hooks_on_network: bool, repeat: int, same_seed: bool, **options: Any) -> None:
     """Run SCENARIO, a directory with a manifest.json as LiteTraffic has it, against an application.
 
     Application and k6 run in containers of their own, which share loopback and nothing else. Exit code: 0 pass, 1 an
     assertion failed, 2 nothing was run, 3 inconclusive or in error.
     """
     with ending(as_json=as_json):
-        settled = settle_load(LoadRequest(scenario, _application(options), seed=seed, env=env, policy=policy,
-                                          hooks_on_network=hooks_on_network))
+        request = LoadRequest(scenario, _application(options), seed=seed, env=env, policy=policy,
+                              hooks_on_network=hooks_on_network)
         with page_writer() as write_page:
-            done = _performed(settled, out, quiet=quiet)
-            _print(done, as_json=as_json)
-            write_page(done.directory)
-        leave(done.result.exit_code)
+            if repeat == 1:
+                done = _performed(settle_load(request), out, quiet=quiet)
+                _print(done, as_json=as_json)
+                write_page(done.directory)
+                code = done.result.exit_code
+            else:
+                with RunProgress(repeat, quiet=quiet) as progress:
+                    series = repeat_scenario(request, repeat, same_seed=same_seed, out=out, progress=progress.judged,
+                                             finished=lambda run: write_page(run.directory))
+                _print_series(series, as_json=as_json)
+                code = int(series.exit_code)
+        leave(code)
 
 
 def _application(options: dict[str, Any]) -> Application:
@@ -77,6 +90,22 @@ def _application(options: dict[str, Any]) -> Application:
 def _performed(settled: SettledLoad, out: Path | None, *, quiet: bool) -> Replayed:
     with RunProgress(1, quiet=quiet) as progress:
         return verify_scenario(settled, out=out, progress=progress.judged)
+
+
+def _print_series(series: Series, *, as_json: bool) -> None:
+    if as_json:
+        tell(json.dumps(series.document, sort_keys=True))
+        return
+    document = series.document
+    same = "all alike" if document["consistent"] else "not all alike"
+    headline = f"{series.verdict.upper().replace('_', ' ')}: {document['completed_runs']} runs, {same}"
+    tell(painted(headline, VERDICT_COLOURS[series.verdict], on=colours(sys.stdout)))
+    for run in series.runs:
+        tell(f"seed {run.result.seed:<8}{run.result.verdict:<13}{counted(run.result)}")
+    for name, spread in document["dispersion"].items():
+        if spread is not None:
+            tell(f"{name:<21}{spread['min']:g} to {spread['max']:g}, mean {spread['mean']:g}")
+    tell(f"evidence     {printable(str(series.file))}")
 
 
 def _print(done: Replayed, *, as_json: bool) -> None:
