@@ -54,7 +54,7 @@ def test_an_observation_decides_and_events_for_it_do_not(status: str) -> None:
 def test_reasons_of_observations() -> None:
     checks = {"/used": {"matcher": "eq", "actual": 9, "pass": False}, "/limit": {"pass": True}}
     assert row(complete(), "seen", status="fail", checks=checks).reason == "the final state differs at /used"
-    assert row(complete(), "seen", status="unknown", missing="GET /x: \x1b").reason == "GET /x: \\x1b"
+    assert row(complete(), "seen", status="unknown", reason="GET /x: \x1b").reason == "GET /x: \\x1b"
     assert row(complete(), "seen", status=["pass"], checks=7).status == "unknown"
 
 

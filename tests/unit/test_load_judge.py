@@ -100,7 +100,7 @@ def test_fixture_requests_and_observations_count_towards_budgets() -> None:
 
 
 def test_unreachable_makes_failing_rows_unknown() -> None:
-    unseen = replace(PASSED, observations=({"assertion": "seen", "status": "unknown", "missing": "refused"},))
+    unseen = replace(PASSED, observations=({"assertion": "seen", "status": "unknown", "reason": "refused"},))
     found = judged(unseen, BAD, UNREACHED)
     assert found.verdict == "error"
     assert [row.status for row in found.assertions] == ["unknown", "unknown"]

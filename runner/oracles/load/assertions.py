@@ -41,7 +41,7 @@ def _observed(name: str, document: dict[str, Any] | None) -> AssertionRow:
     if document is None:
         return AssertionRow(name, "unknown", reason="not observed")
     status: Status = document["status"] if document.get("status") in get_args(Status) else "unknown"
-    reason = document.get("missing") or _observation_reason(status, document)
+    reason = document.get("reason") or _observation_reason(status, document)
     return AssertionRow(name, status, 1 if status != "unknown" else 0, expected=document.get("expected"),
                         actual=document.get("actual"), reason=printable(str(reason)[:500]))
 
