@@ -52,7 +52,7 @@ function tell(fields) {
 export function evidence(id, passed, given) {
   const more = given || {};
   const event = { type: 'assertion', assertion: id, passed,
-    logical_key: more.logicalKey === undefined ? journeyKey() : more.logicalKey };
+    logical_key: more.logicalKey === undefined ? journeyKey() : String(more.logicalKey) };
   if (more.expected !== undefined) event.expected = more.expected;
   if (more.actual !== undefined) event.actual = more.actual;
   if (more.detail !== undefined) event.detail = String(more.detail).slice(0, DETAIL);
@@ -63,10 +63,10 @@ export function stage(name) {
   tell({ type: 'stage', stage: name, logical_key: journeyKey() });
 }
 
-// FNV-1a (32 bits) of "SEED:ITERATION" seeds mulberry32.
-export function rng(iteration) {
+// FNV-1a (32 bits) of "SEED:ITERATION" seeds mulberry32. Here and below the journey at hand is meant if none is named.
+export function rng(iteration = exec.scenario.iterationInTest) {
   let state = 0x811c9dc5;
-  for (const letter of `${__ENV.LT_SEED}:${iteration}`) {
+  for (const letter of `${__ENV.LT_SEED || 0}:${iteration}`) {
     state = Math.imul(state ^ letter.charCodeAt(0), 0x01000193);
   }
   return function () {
@@ -77,9 +77,10 @@ export function rng(iteration) {
   };
 }
 
-const pool = parsed('LT_FIXTURE_POOL_JSON');
+let pool;
 
-export function poolItem(index) {
+export function poolItem(index = exec.scenario.iterationInTest) {
+  if (pool === undefined) pool = parsed('LT_FIXTURE_POOL_JSON');
   if (!Array.isArray(pool)) throw new Error('there is no pool: the scenario has none, and its setup gave none');
   if (!Number.isInteger(index) || index < 0 || index >= pool.length) {
     throw new Error(`the pool has ${pool.length} items, and none is number ${index}`);
@@ -89,7 +90,7 @@ export function poolItem(index) {
 
 const tokens = {};
 
-export function tokenFor(actorClass, index) {
+export function tokenFor(actorClass, index = exec.scenario.iterationInTest) {
   const name = actorClass.toUpperCase().replace(/[^A-Z0-9]+/g, '_').replace(/^_+|_+$/g, '');
   if (!(name in tokens)) {
     const several = parsed(`LT_TOKENS_${name}`);

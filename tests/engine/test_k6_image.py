@@ -72,7 +72,7 @@ EXPORTS = HEAD + """
 export default function () {
   const second = lt.rng(5), again = lt.rng(5);
   say([second(), second(), second()]);
-  say(again() === lt.rng(5)());
+  say([again() === lt.rng(5)(), lt.rng()() === lt.rng(0)(), lt.poolItem(), lt.tokenFor('admin')]);
   say(lt.journeyKey());
   say([lt.poolItem(0), lt.poolItem(1), thrown(() => lt.poolItem(2)), thrown(() => lt.poolItem(-1)),
        thrown(() => lt.poolItem(0.5))]);
@@ -83,7 +83,7 @@ export default function () {
        lt.deepEqual({ a: undefined }, {}), lt.deepEqual({ a: undefined }, { b: undefined }), lt.deepEqual([], {}),
        lt.deepEqual(null, undefined), lt.deepEqual(null, {}), lt.deepEqual(1, '1')]);
   lt.evidence('held', true);
-  lt.evidence('fell', false, { logicalKey: 'k', expected: null, actual: 0, detail: 'x'.repeat(600) });
+  lt.evidence('fell', false, { logicalKey: 7, expected: null, actual: 0, detail: 'x'.repeat(600) });
   lt.stage('asked');
 }
 """
@@ -101,7 +101,7 @@ def test_the_runtime_helper_does_in_k6_what_scenarios_expect(tmp_path: Path) -> 
     vector = pytest.approx([0.3912330652, 0.7363414455, 0.5568693317], abs=1e-10)
     key = f"{RUN_ID}-traffic-0"
     assert plain == [
-        vector, True, key,
+        vector, [True, True, "p0", "adm"], key,
         ["p0", {"a": 1}, *[f"threw: the pool has 2 items, and none is number {it}" for it in ("2", "-1", "0.5")]],
         ["t0", "t1", "adm", "threw: there is no token for the actor class nobody"],
         ["5031fe3d989c6d1537a013fa6e739da23463fdaec3b70137d828e36ace221bd0",
@@ -110,7 +110,7 @@ def test_the_runtime_helper_does_in_k6_what_scenarios_expect(tmp_path: Path) -> 
     common = {"schema_version": 1, "run_id": RUN_ID}
     assert [json.loads(line.removeprefix("LT_EVENT ")) for line in said if line.startswith("LT_EVENT ")] == [
         {**common, "type": "assertion", "assertion": "held", "passed": True, "logical_key": key},
-        {**common, "type": "assertion", "assertion": "fell", "passed": False, "logical_key": "k", "expected": None,
+        {**common, "type": "assertion", "assertion": "fell", "passed": False, "logical_key": "7", "expected": None,
          "actual": 0, "detail": "x" * 500},
         {**common, "type": "stage", "stage": "asked", "logical_key": key}]
 
