@@ -14,6 +14,7 @@ from tests.bench.bundle import bundle
 from tests.bench.exports import exports
 from tests.bench.listing import listing
 from tests.bench.load_metrics import load_metrics
+from tests.bench.load_runs import load_runs
 from tests.bench.measure import Ratio, compare
 from tests.bench.overhead import flood, overhead
 from tests.bench.trees import free, payload_cost, tree
@@ -29,7 +30,8 @@ def startup(_: Path) -> Iterator[Ratio]:
 
 BENCHMARKS: dict[str, Callable[[Path], Iterator[Ratio]]] = {
     "startup": startup, "listing": listing, "tree": tree, "payload": payload_cost, "bundle": bundle,
-    "overhead": overhead, "flood": flood, "export": exports, "browser": browser, "load_metrics": load_metrics}
+    "overhead": overhead, "flood": flood, "export": exports, "browser": browser, "load_metrics": load_metrics,
+    "load": load_runs}
 
 
 def main(names: list[str]) -> int:
