@@ -28,6 +28,7 @@ _COMMANDS = {
     "chaos": ("runner.cli.chaos", "Record a browser chaos session against an application in the sandbox."),
     "shrink": ("runner.cli.shrink", "Shrink a browser session to the shortest that still shows its failure."),
     "verify": ("runner.cli.verify", "Run a load scenario against an application in the sandbox, to a verdict."),
+    "diff": ("runner.cli.diff", "Compare two runs of a load scenario: worse, slower, or no more than chance."),
     "bundle": ("runner.cli.bundle", "Pack, unpack and inspect bundles: report and payload in one file."),
     "inspect": ("runner.cli.inspect", "Check a load scenario and show what it would do; nothing is run."),
     "fingerprint": ("runner.cli.fingerprint", "Show a payload's fingerprints and what sealing refuses."),

@@ -1,0 +1,1 @@
+"""Two load runs beside each other: did it get worse, or slower?"""
