@@ -35,7 +35,7 @@ LAYERS = (
     ("runner.sources",),
     ("runner.bundle", "runner.evidence"),
     ("runner.controller", "runner.reports"),
-    ("runner.cli", "runner.__main__"),
+    ("runner.cli", "runner.__main__", "runner.api"),
 )
 """From the bottom up: a module may import its own layer and those below."""
 
