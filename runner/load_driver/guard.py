@@ -11,5 +11,5 @@ def close_to_others() -> None:
     """No process of the same user may look into this one's memory or environment any more (prctl(2)). Programs that are
     started from here are open again.
     """
-    with_libc = ctypes.CDLL(None, use_errno=True)
-    with_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)

@@ -43,7 +43,7 @@ def refusal(action: Callable[[], object]) -> str:
 
 
 def test_the_built_in_policies_are_what_the_documentation_says() -> None:
-    assert policy_names() == ("browser", "default", "strict")
+    assert policy_names() == ("browser", "default", "load", "strict")
     assert (DEFAULT.memory, DEFAULT.pids, DEFAULT.cpus, DEFAULT.nofile) == (1024 * MIB, 512, 1.0, 1024)
     assert (DEFAULT.work.size, DEFAULT.work.inodes, DEFAULT.tmp.size) == (512 * MIB, 65536, 128 * MIB)
     assert (DEFAULT.output.stdout, DEFAULT.output.keep, DEFAULT.timeout) == (64 * MIB, 16 * MIB, 300)
