@@ -21,7 +21,7 @@ from runner.evidence.result import Result
 from runner.evidence.session_record import SessionRecord
 from runner.reports.naming import file_name
 from runner.reports.session_words import failure_name, undecisive
-from runner.reports.words import run_name
+from runner.reports.words import GOOD, run_name
 
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "https://in-toto.io/attestation/test-result/v0.1"
@@ -63,7 +63,7 @@ def _report(result: Result) -> list[dict[str, Any]]:
 
 
 def _predicate(result: Result) -> dict[str, Any]:
-    good = result.verdict in ("reproduced", "recorded")
+    good = result.verdict in GOOD
     passed, warned, failed = _tests(result, result.session)
     if good:
         warned, failed = [*warned, *failed], []
@@ -87,6 +87,8 @@ def _tests(result: Result, session: SessionRecord | None) -> tuple[list[str], li
             rest = warned if failure.id in light else failed
             kept = {"reproduced": passed, "new": warned, "recorded": warned}.get(failure.state, rest)
             kept.append(printable(failure_name(failure)))
+    for row in result.assertions or ():
+        (passed if row.status == "pass" else failed).append(printable(f"assertion {row.id}"))
     return passed, warned, failed
 
 

@@ -14,9 +14,10 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from runner.errors import printable
 from runner.evidence.check import Evidence
 from runner.evidence.result import Result, Sample
+from runner.reports.load_junit import assertion_cases
 from runner.reports.session_junit import failure_cases, session_output, session_properties
 from runner.reports.session_words import is_recording
-from runner.reports.words import counted, excerpt, finite, headline, reasons, refusal, run_name
+from runner.reports.words import FAILED, GOOD, counted, excerpt, finite, headline, reasons, refusal, run_name
 
 _CLASS = "runner.replay"
 _MAX_OUTPUT = 16 << 10
@@ -29,13 +30,13 @@ _MAX_REASONS = 20
 def render_junit(evidence: Evidence) -> str:
     """The XML document. Characters that XML cannot hold are shown as escapes."""
     result = evidence.result
-    found = failure_cases(result, result.session) if result.session is not None else ()
+    found = failure_cases(result, result.session) if result.session is not None else assertion_cases(result)
     cases = [*(_run(evidence, sample) for sample in result.samples), *found, _verdict(result)]
     failures, errors, skipped = (sum(case.find(kind) is not None for case in cases)
                                  for kind in ("failure", "error", "skipped"))
     counts = {"tests": str(len(cases)), "failures": str(failures), "errors": str(errors),
               "time": _seconds(sum(finite(sample.duration_seconds) for sample in result.samples))}
-    command = "runner chaos" if is_recording(result) else "runner replay"
+    command = "runner chaos" if is_recording(result) else "runner verify" if result.load else "runner replay"
     root = Element("testsuites", {"name": command, **counts})
     suite = SubElement(root, "testsuite", {"name": f"{command}: {_text(result.command)}", **counts,
                                            "skipped": str(skipped), "timestamp": _text(result.started)})
@@ -78,9 +79,8 @@ def _ending(sample: Sample) -> Iterator[str]:
 
 def _verdict(result: Result) -> Element:
     case = _case("verdict", 0.0)
-    if result.verdict not in ("reproduced", "recorded"):
-        failed = result.verdict == "not_reproduced"
-        problem = SubElement(case, "failure" if failed else "error", {
+    if result.verdict not in GOOD:
+        problem = SubElement(case, "failure" if result.verdict in FAILED else "error", {
             "type": _text(result.verdict), "message": f"{headline(result)}: {counted(result)}"})
         problem.text = "\n".join(_text(reason) for reason in reasons(result)[:_MAX_REASONS])
     if result.warnings:

@@ -35,7 +35,10 @@ def render_markdown(evidence: Evidence) -> str:
 def _verdict(result: Result) -> Iterator[str]:
     yield f"# {headline(result)}: {counted(result)}"
     yield ""
-    if result.session is None:
+    if result.load is not None:
+        yield from table(("Assertion", "Status", "Samples", "Why"),
+                         [(row.id, row.status, str(row.samples), row.reason) for row in result.assertions or ()])
+    elif result.session is None:
         yield from table(("Command", "Expected"), [(result.command, _expected(result))])
     else:
         yield from table(("Application", "Opened"), [(result.command, result.session.url)])

@@ -16,10 +16,12 @@ from urllib.parse import quote
 
 from runner.errors import printable
 from runner.evidence.check import Evidence
+from runner.evidence.load_record import AssertionRecord
 from runner.evidence.result import Result, Sample
 from runner.reports.naming import file_name
 from runner.reports.places import Place, places
 from runner.reports.sarif_rules import (
+    ASSERTION_FAILED,
     COMMAND_RULES,
     NO_VERDICT,
     NOT_REPRODUCED,
@@ -30,7 +32,7 @@ from runner.reports.sarif_rules import (
 )
 from runner.reports.sarif_text import digest, literal, text
 from runner.reports.session_sarif import failure_results
-from runner.reports.words import counted, ended, headline, reasons, refusal, run_name
+from runner.reports.words import FAILED, GOOD, counted, ended, headline, reasons, refusal, run_name
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _ROOT = "%SRCROOT%"
@@ -69,13 +71,23 @@ def _results(evidence: Evidence) -> Iterator[dict[str, Any]]:
     frames = places(evidence)
     where = {"locations": [_main_location(result, frames)]}
     stack = {"stacks": [_stack(frames)]} if frames else {}
-    if result.session is None or result.verdict not in ("reproduced", "recorded"):
+    if result.load is not None:
+        yield from (_assertion(result, row) | where for row in result.assertions or () if row.status == "fail")
+        if result.verdict not in {*GOOD, *FAILED}:
+            yield _finding(result, NO_VERDICT, _verdict_text(result), "verdict") | where
+        return
+    if result.session is None or result.verdict not in GOOD:
         yield _finding(result, rule, _verdict_text(result), "verdict") | where | stack
     if result.session is not None:
         yield from failure_results(evidence, result.session)
     for sample in result.samples:
         if not sample.accepted:
             yield _refused(result, sample) | where
+
+
+def _assertion(result: Result, row: AssertionRecord) -> dict[str, Any]:
+    said = f"The assertion {literal(row.id)} failed: {literal(row.reason)}."
+    return _finding(result, ASSERTION_FAILED, said, row.id)
 
 
 def _verdict_text(result: Result) -> str:

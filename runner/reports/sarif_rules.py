@@ -57,5 +57,9 @@ KINDS = {
 
 OTHER_KIND = Rule("RUN2099", "OtherFailure", "fail", "warning", "A failure of a kind that is not known here.", _SEEN)
 
+ASSERTION_FAILED = Rule(
+    "RUN3001", "AssertionFailed", "fail", "error", "An assertion of a load scenario failed.",
+    "At least one journey of the scenario, or the application's final state, was not as the scenario declares.")
+
 COMMAND_RULES = (REPRODUCED, NOT_REPRODUCED, RUN_REFUSED, NO_VERDICT)
-RULES = (*COMMAND_RULES, *KINDS.values(), OTHER_KIND)
+RULES = (*COMMAND_RULES, *KINDS.values(), OTHER_KIND, ASSERTION_FAILED)

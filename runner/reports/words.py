@@ -16,6 +16,9 @@ from runner.reports.session_words import counted_failures, session_command
 
 _HEADLINES = {"reproduced": "REPRODUCED", "not_reproduced": "NOT REPRODUCED", "recorded": "RECORDED",
               "pass": "PASS", "fail": "FAIL", "inconclusive": "INCONCLUSIVE", "error": "ERROR"}
+GOOD = frozenset({"reproduced", "recorded", "pass"})
+"""Verdicts that are an answer nobody has to look after."""
+FAILED = frozenset({"not_reproduced", "fail"})
 _MARK = "[… {} bytes before this are left out]\n"
 
 

@@ -21,7 +21,7 @@ from runner.reports.html.runs import Listed, Output, Row, artifacts_of, changes_
 from runner.reports.html.session.read import session_of
 from runner.reports.html.session.view import SessionView
 from runner.reports.html.words import count, seconds, size
-from runner.reports.words import headline, replay_command
+from runner.reports.words import counted, headline, replay_command
 
 _MOST_ROWS = 200
 
@@ -88,6 +88,8 @@ def page_of(evidence: Evidence) -> Page:
 
 def _lead(result: Result) -> str:
     asked = count(result.runs, "run")
+    if result.load is not None:
+        return f"{counted(result)}."
     if result.verdict == "recorded":
         found = len(result.session.failures) if result.session is not None else 0
         return f"The session came to its end; it showed {count(found, 'failure')}."
