@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -12,8 +13,11 @@ from runner.controller.observe import RunsCut, observe
 from runner.payload.seal import seal
 from runner.sandbox.backends.base import PairTimes, Plan
 from runner.sandbox.backends.docker.backend import DockerBackend
+from runner.sandbox.backends.docker.container import Container
 from runner.sandbox.backends.docker.engine import connect
 from runner.sandbox.backends.docker.labels import SESSION
+from runner.sandbox.backends.docker.render import joins
+from runner.sandbox.backends.docker.run import DockerRun
 from runner.sandbox.exit import Cause
 from runner.sandbox.policy import load_policy
 
@@ -83,6 +87,24 @@ def test_the_driver_reaches_the_application_and_sees_nothing_else_of_it(tmp_path
         assert run.target.status.cause is Cause.STOPPED
         assert run.target.stdout.kept == b"serving\n"
         assert [(change.kind, change.path) for change in run.target.changes] == [("added", b"state")]
+
+
+def test_a_driver_is_released_once_its_target_has_joined_since_it_may_end_at_once(tmp_path, monkeypatch):
+    start, release, released = Container.start, DockerRun.release, threading.Event()
+
+    def start_slowly(container):
+        assert not (joins(container._spec) and released.wait(1.0))
+        return start(container)
+
+    def note_release(run):
+        released.set()
+        release(run)
+
+    monkeypatch.setattr(Container, "start", start_slowly)
+    monkeypatch.setattr(DockerRun, "release", note_release)
+    run, = observed(tmp_path, APP, "import sys; sys.exit(3)")
+    assert (run.status.cause, run.status.returncode) == (Cause.EXITED, 3)
+    assert run.target.status.cause is Cause.STOPPED
 
 
 def test_an_application_that_ends_before_it_answers_ends_the_run(tmp_path):

@@ -2,13 +2,13 @@
 
 Each has a container, volumes and a steward of its own, so neither sees the other's files or processes. The target's
 container joins the network of the driver's, which has loopback and nothing else. Since the driver is ours, it is
-started first and released at once, so that its browser starts while the target is made ready; the target is released
-when the run is executed.
+started first and released as soon as the target has joined, so that its browser starts while the rest is made ready;
+the target is released when the run is executed.
 """
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import replace
 
@@ -110,16 +110,18 @@ class PairSession:
         self._times = times
 
     def prepare(self, index: int) -> PairRun:
-        """Start the driver, whose network is the target's too, and release it; make the target ready meanwhile."""
+        """Start the driver, and the target in its network; release the driver, while the target is still seeded."""
         with ExitStack() as stack, ThreadPoolExecutor(1, thread_name_prefix="target") as pool:
             stack.enter_context(self._targets.preparing())
             stack.enter_context(self._drivers.preparing())
             self._drivers.open_group(index)
             pool.submit(self._targets.open_group, index)
             started = self._drivers.start(index)
-            beside = pool.submit(self._ready_target, index)
+            joined = pool.submit(self._targets.start, index)
+            beside = pool.submit(self._seed_target, joined)
             try:
                 driver = self._drivers.seed(started)
+                wait([joined])  # the network of a driver that is over cannot be joined any more
                 driver.release()
             except BaseException:
                 if beside.exception() is None:
@@ -132,8 +134,8 @@ class PairSession:
                 raise
             return PairRun(target, driver, self._times)
 
-    def _ready_target(self, index: int) -> DockerRun:
-        return self._targets.seed(self._targets.start(index))
+    def _seed_target(self, started: Future[DockerRun]) -> DockerRun:
+        return self._targets.seed(started.result())
 
     def facts(self) -> BackendFacts:
         """The engine's, with what the target's stewards proved so far."""
