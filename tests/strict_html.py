@@ -9,6 +9,7 @@ import html5lib
 _TAGS = """
     html head meta title style body a header div p span code svg circle path rect h1 h2 h3 dl dt dd nav ul li main
     section table caption thead tbody tr th td details summary pre mark footer strong ol img video
+    figure figcaption g line text desc
 """
 TAGS = frozenset(_TAGS.split())
 ATTRIBUTES = {
@@ -17,10 +18,12 @@ ATTRIBUTES = {
     "h1": set(), "h2": {"id"}, "details": {"id", "open", "class"},
     "div": {"class", "role", "aria-label", "tabindex"}, "pre": {"class", "role", "aria-label", "tabindex"},
     "span": {"class", "aria-hidden"}, "th": {"scope", "class"},
-    "svg": {"class", "viewBox", "aria-hidden", "focusable", "preserveAspectRatio"},
-    "li": {"id", "class"}, "tr": {"id"}, "img": {"class", "alt", "src"},
+    "svg": {"class", "viewBox", "aria-hidden", "focusable", "preserveAspectRatio", "role", "aria-labelledby",
+            "aria-describedby", "width", "height"},
+    "li": {"id", "class"}, "tr": {"id", "class"}, "ul": {"class", "aria-label"}, "title": {"id"}, "desc": {"id"},
+    "line": {"x1", "x2", "y1", "y2"}, "text": {"class", "x", "y", "dx", "dy"}, "img": {"class", "alt", "src"},
     "video": {"controls", "preload", "aria-label", "src"},
-    "circle": {"cx", "cy", "r"}, "path": {"d"}, "rect": {"class", "width", "height"},
+    "circle": {"cx", "cy", "r"}, "path": {"class", "d"}, "rect": {"class", "width", "height"},
 }
 """Per tag; the others may have a class. No tag has ``style`` or an event handler, and ``src`` holds what it shows."""
 
@@ -28,7 +31,8 @@ _CLASSES = """
     skip top wrap eyebrow dot verdict mark lead command prompt strip body reasons warnings scroll facts note plain runs
     n memory bar all badge good bad flag which gap kind added modified removed mode other policy shell
     warn none verdicts timeline failing step fault shot recorded
-    reproduced not-reproduced no-verdict b d e h i s u v
+    plot plots legend key area grid lines s1 s2 s3 plan lost below up across bars figures reached stopped over seen
+    reproduced not-reproduced no-verdict pass fail inconclusive error b d e h i s u v
 """
 COLOURS = {*(f"f{number}" for number in range(16)), *(f"g{number}" for number in range(8))}
 CLASSES = COLOURS | set(_CLASSES.split())
@@ -66,7 +70,7 @@ def _of_attribute(tag: str, name: str, value: str) -> list[str]:
         found.append(f"{tag} href={value}")
     if name == "src" and not re.fullmatch(r"data:(image/png|video/webm);base64,[A-Za-z0-9+/]+={0,2}", value):
         found.append(f"{tag} src={value[:80]}")
-    if name in ("id", "aria-labelledby") and not re.fullmatch(r"[a-z]+(-[0-9]+)?", value):
+    if name in ("id", "aria-labelledby", "aria-describedby") and not re.fullmatch(r"[a-z]+(-[0-9]+)?", value):
         found.append(f"{tag} {name}={value}")
     if tag == "meta" and name == "http-equiv" and value != "Content-Security-Policy":
         found.append(f"meta http-equiv={value}")
