@@ -20,7 +20,7 @@ def runner(*args: str) -> subprocess.CompletedProcess[str]:
 def test_list() -> None:
     done = runner("list")
     assert done.returncode == 0
-    assert [line.split()[0] for line in done.stdout.splitlines()] == ["browser", "default", "strict"]
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["browser", "default", "load", "strict"]
     assert json.loads(runner("list", "--json").stdout) == [
         {"name": name, "sha256": load_policy(name).digest()} for name in ("browser", "default", "strict")]
 
@@ -56,4 +56,4 @@ def test_unknown_names_are_errors_with_a_hint() -> None:
     for command in ("show", "check"):
         done = runner(command, "lax")
         assert (done.returncode, done.stdout) == (2, "")
-        assert "known policies: browser, default, strict" in done.stderr
+        assert "known policies: browser, default, load, strict" in done.stderr
