@@ -22,7 +22,7 @@ def test_list() -> None:
     assert done.returncode == 0
     assert [line.split()[0] for line in done.stdout.splitlines()] == ["browser", "default", "load", "strict"]
     assert json.loads(runner("list", "--json").stdout) == [
-        {"name": name, "sha256": load_policy(name).digest()} for name in ("browser", "default", "strict")]
+        {"name": name, "sha256": load_policy(name).digest()} for name in ("browser", "default", "load", "strict")]
 
 
 def test_show_prints_a_policy_that_can_be_saved(tmp_path: Path) -> None:
