@@ -31,7 +31,8 @@ _CLASSES = """
     skip top wrap eyebrow dot verdict mark lead command prompt strip body reasons warnings scroll facts note plain runs
     n memory bar all badge good bad flag which gap kind added modified removed mode other policy shell
     warn none verdicts timeline failing step fault shot recorded
-    plot plots legend key area grid lines s1 s2 s3 plan lost below up across bars figures reached stopped over seen
+    plot plots legend key area grid lines s1 s2 s3 plan lost below up across bars figures reached stopped over
+    seen printed
     reproduced not-reproduced no-verdict pass fail inconclusive error b d e h i s u v
 """
 COLOURS = {*(f"f{number}" for number in range(16)), *(f"g{number}" for number in range(8))}

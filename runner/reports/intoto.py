@@ -17,6 +17,7 @@ from typing import Any
 from runner.errors import printable
 from runner.evidence.check import Evidence
 from runner.evidence.events import canonical
+from runner.evidence.load_record import LoadRecord
 from runner.evidence.result import Result
 from runner.evidence.session_record import SessionRecord
 from runner.reports.naming import file_name
@@ -39,22 +40,30 @@ def render_intoto(evidence: Evidence) -> str:
 
 def _subjects(result: Result) -> list[dict[str, Any]]:
     """What the runs were made of. The payload's digest is that of its manifest, ``manifest.txt``."""
-    seen, session = result.payload_fingerprint, result.session
+    seen, (kind, driver) = result.payload_fingerprint, _driver(result)
     subjects = []
-    if result.payload or session is None:
+    if result.payload or driver is None:
         subjects.append(_resource("payload", seen.exact, scheme="manifest-sha256-v1", mode="exact",
                                   content=seen.content))
     subjects += _report(result)
-    for name, image in (("image", result.image), ("browser-image", session.driver_image if session else None)):
+    for name, image in (("image", result.image), (f"{kind}-image", driver.driver_image if driver else None)):
         if image is not None:
             subjects.append(_resource(name, image.used_id.removeprefix("sha256:"), name=image.name,
                                       platform=image.platform))
     return subjects
 
 
+def _driver(result: Result) -> tuple[str, SessionRecord | LoadRecord | None]:
+    """What drove the application, and the record that has its image and policy."""
+    return ("k6", result.load) if result.load is not None else ("browser", result.session)
+
+
 def _report(result: Result) -> list[dict[str, Any]]:
-    """Of a session its incident; a recording that came to nothing has none."""
+    """Of a load run its scenario, of a session its incident; a recording that came to nothing has none."""
     file = file_name(result.report)
+    if result.load is not None:
+        return [_resource("scenario", result.load.scenario_fingerprint, directory=file, scheme="manifest-sha256-v1",
+                          mode="content", scenario_sha256=result.load.scenario_sha256)]
     if result.session is not None:
         return [_resource("incident", result.report_sha256, file=file)] if result.report_sha256 else []
     if result.bundle_sha256 is None:
@@ -77,7 +86,9 @@ def _predicate(result: Result) -> dict[str, Any]:
 
 
 def _tests(result: Result, session: SessionRecord | None) -> tuple[list[str], list[str], list[str]]:
-    """Those that passed, with a warning, and not: runs, then failures of a session. New ones are no claim's."""
+    """Those that passed, with a warning, and not: runs, then failures of a session or assertions of a load run. New
+    failures are no claim's.
+    """
     passed = [run_name(sample) for sample in result.samples if sample.accepted]
     failed = [run_name(sample) for sample in result.samples if not sample.accepted]
     warned: list[str] = []
@@ -87,17 +98,17 @@ def _tests(result: Result, session: SessionRecord | None) -> tuple[list[str], li
             rest = warned if failure.id in light else failed
             kept = {"reproduced": passed, "new": warned, "recorded": warned}.get(failure.state, rest)
             kept.append(printable(failure_name(failure)))
-    for row in result.assertions or ():
+    for row in (result.assertions or ())[:_MOST_FAILURES]:
         (passed if row.status == "pass" else failed).append(printable(f"assertion {row.id}"))
     return passed, warned, failed
 
 
 def _configuration(result: Result) -> list[dict[str, Any]]:
-    session = result.session
+    kind, driver = _driver(result)
     found = [_resource("policy", result.policy.sha256, name=result.policy.name)]
-    if session is not None:
-        found.append(_resource("browser-policy", session.driver_policy.sha256, name=session.driver_policy.name))
-    if result.report_sha256:
+    if driver is not None:
+        found.append(_resource(f"{kind}-policy", driver.driver_policy.sha256, name=driver.driver_policy.name))
+    if result.report_sha256 and result.load is None:
         found.append(_resource("report", result.report_sha256))
     found.append(_resource("evidence", result.core_sha256(), runId=result.run_id, verdict=result.verdict,
                            tool=" ".join(map(str, result.tool.values())), finished=result.finished,

@@ -14,7 +14,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from runner.errors import printable
 from runner.evidence.check import Evidence
 from runner.evidence.result import Result, Sample
-from runner.reports.load_junit import assertion_cases
+from runner.reports.load_junit import assertion_cases, load_properties
 from runner.reports.session_junit import failure_cases, session_output, session_properties
 from runner.reports.session_words import is_recording
 from runner.reports.words import FAILED, GOOD, counted, excerpt, finite, headline, reasons, refusal, run_name
@@ -56,7 +56,8 @@ def _run(evidence: Evidence, sample: Sample) -> Element:
             "type": _text(sample.mismatch_reason or sample.outcome), "message": _text(refusal(sample))})
         problem.text = "\n".join(_ending(sample))
     limit = min(_MAX_OUTPUT, _MAX_ALL_OUTPUT // (2 * len(evidence.result.samples)))
-    written = _output if evidence.result.session is None else session_output
+    driven = evidence.result.session is not None or evidence.result.load is not None
+    written = session_output if driven else _output
     for tag, text in written(evidence, sample, limit):
         if text:
             SubElement(case, tag).text = text
@@ -104,6 +105,8 @@ def _properties(result: Result) -> Iterator[tuple[str, str]]:
     yield "result_sha256", result.core_sha256()
     if result.session is not None:
         yield from session_properties(result.session)
+    if result.load is not None:
+        yield from load_properties(result.load)
     for row in result.drift:
         yield f"drift.{_text(row.what)}", f"recorded {row.recorded}, used {row.used}"
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from runner.evidence.check import Evidence
 from runner.evidence.parts import ChangeRecord
 from runner.evidence.result import Result, Sample
+from runner.reports.load_markdown import assertion_table, load_parts
 from runner.reports.markup import code, fenced
 from runner.reports.session_markdown import session_output, session_parts
 from runner.reports.session_words import is_recording
@@ -27,7 +28,8 @@ def render_markdown(evidence: Evidence) -> str:
     """One page for a person, to be pasted into an issue."""
     result = evidence.result
     session = session_parts(result, result.session) if result.session is not None else ()
-    parts = (_verdict(result), *session, _drift(result), _runs(result), _changes(result), _output(evidence),
+    load = load_parts(result, result.load) if result.load is not None else ()
+    parts = (_verdict(result), *session, *load, _drift(result), _runs(result), _changes(result), _output(evidence),
              _policy(result), _place(result), _evidence(evidence), _replay(result))
     return "\n\n".join("\n".join(part) for part in map(tuple, parts) if part) + "\n"
 
@@ -36,8 +38,7 @@ def _verdict(result: Result) -> Iterator[str]:
     yield f"# {headline(result)}: {counted(result)}"
     yield ""
     if result.load is not None:
-        yield from table(("Assertion", "Status", "Samples", "Why"),
-                         [(row.id, row.status, str(row.samples), row.reason) for row in result.assertions or ()])
+        yield from assertion_table(result)
     elif result.session is None:
         yield from table(("Command", "Expected"), [(result.command, _expected(result))])
     else:
@@ -69,7 +70,8 @@ def _drift(result: Result) -> Iterator[str]:
         yield "None: this is the recording."
         return
     if not result.drift and not result.mode_drift:
-        yield "None: it was replayed as it was recorded."
+        yield "None: the load had no network but loopback." if result.load is not None else \
+            "None: it was replayed as it was recorded."
         return
     rows = [(row.what, row.recorded or "nothing", row.used or "nothing") for row in result.drift]
     rows += [("mode", row.path, row.detail) for row in result.mode_drift[:MOST_LISTED]]
@@ -100,9 +102,12 @@ def _run(sample: Sample) -> str:
 def _changes(result: Result) -> Iterator[str]:
     yield "## Changes to the payload"
     yield ""
+    if result.load is not None and not result.payload:
+        yield "None: no copy of a payload was used."
+        return
     alike: dict[tuple[tuple[ChangeRecord, ...], str], list[int]] = {}
     for sample in result.samples:
-        side = sample if result.session is None or sample.target is None else sample.target
+        side = sample.target or sample
         alike.setdefault((side.changes, side.changes_note), []).append(sample.index)
     if set(alike) <= {((), "")}:
         yield "None: every run left its copy as it was."
@@ -138,7 +143,8 @@ def _output(evidence: Evidence) -> Iterator[str]:
     if chosen.session is not None or chosen.target is not None:
         yield from session_output(evidence, chosen)
         yield ""
-        yield f"## Output of the browser's driver in run {chosen.index}"
+        driver = "load driver" if evidence.result.load is not None else "browser's driver"
+        yield f"## Output of the {driver} in run {chosen.index}"
     else:
         yield f"## Output of run {chosen.index}"
     for name, raw in (("stdout", evidence.output(chosen, "stdout")), ("stderr", evidence.output(chosen, "stderr"))):

@@ -72,9 +72,11 @@ def _results(evidence: Evidence) -> Iterator[dict[str, Any]]:
     where = {"locations": [_main_location(result, frames)]}
     stack = {"stacks": [_stack(frames)]} if frames else {}
     if result.load is not None:
-        yield from (_assertion(result, row) | where for row in result.assertions or () if row.status == "fail")
-        if result.verdict not in {*GOOD, *FAILED}:
-            yield _finding(result, NO_VERDICT, _verdict_text(result), "verdict") | where
+        failed = [row for row in result.assertions or () if row.status == "fail"]
+        yield from (_assertion(result, row) | where for row in failed)
+        if result.verdict not in GOOD and not (failed and result.verdict in FAILED):
+            kind = ASSERTION_FAILED if result.verdict in FAILED else NO_VERDICT
+            yield _finding(result, kind, _verdict_text(result), "verdict") | where
         return
     if result.session is None or result.verdict not in GOOD:
         yield _finding(result, rule, _verdict_text(result), "verdict") | where | stack

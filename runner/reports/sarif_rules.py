@@ -59,7 +59,8 @@ OTHER_KIND = Rule("RUN2099", "OtherFailure", "fail", "warning", "A failure of a 
 
 ASSERTION_FAILED = Rule(
     "RUN3001", "AssertionFailed", "fail", "error", "An assertion of a load scenario failed.",
-    "At least one journey of the scenario, or the application's final state, was not as the scenario declares.")
+    "At least one journey of the scenario, the application's final state, or a threshold of the script was not as the "
+    "scenario declares.")
 
 COMMAND_RULES = (REPRODUCED, NOT_REPRODUCED, RUN_REFUSED, NO_VERDICT)
 RULES = (*COMMAND_RULES, *KINDS.values(), OTHER_KIND, ASSERTION_FAILED)

@@ -24,7 +24,7 @@ _MAX_TEXT = 1_000
 _MOST = 500
 _PROBLEMS = {"not_reproduced": "failure", "partly": "failure", "recorded": "failure", "unknown": "error",
              "new": "skipped"}
-_BETWEEN = "-- the browser's driver --\n"
+_BETWEEN = "-- the {} driver --\n"
 
 
 def failure_cases(result: Result, session: SessionRecord) -> Iterator[Element]:
@@ -52,7 +52,7 @@ def _seen(result: Result, failure: FailureVerdict) -> Iterator[str]:
 
 
 def session_output(evidence: Evidence, sample: Sample, limit: int) -> tuple[tuple[str, str], ...]:
-    """What the application of a run wrote, then what the browser's driver did."""
+    """What the application of a run wrote, then what the driver did."""
     return (("system-out", _both(evidence, sample, "stdout", limit)),
             ("system-err", _both(evidence, sample, "stderr", limit)))
 
@@ -63,7 +63,8 @@ def _both(evidence: Evidence, sample: Sample, stream: StreamName, limit: int) ->
     text = excerpt(theirs, limit) if theirs else ""
     if not ours:
         return text
-    return text + ("\n" if text and not text.endswith("\n") else "") + _BETWEEN + excerpt(ours, limit // 4)
+    between = _BETWEEN.format("browser's" if evidence.result.load is None else "load")
+    return text + ("\n" if text and not text.endswith("\n") else "") + between + excerpt(ours, limit // 4)
 
 
 def session_properties(session: SessionRecord) -> Iterator[tuple[str, str]]:

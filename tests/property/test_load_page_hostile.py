@@ -9,17 +9,22 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from export_validators import CHECKS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stored_loads import FIXTURE, JOURNEYS, METRICS, OBSERVATIONS, make_load
 from stored_loads import TIMELINE as LONG
 from strict_html import problems, text_of
-from test_html_hostile import hostile_text, poisoned
+from test_exports_hold import texts
+from test_html_hostile import KEPT, hostile_text, poisoned
+from test_session_exports_hold import FIXED
 
 from runner.errors import printable
 from runner.evidence.check import Evidence
 from runner.evidence.result import Result
+from runner.reports.formats import FORMATS
 from runner.reports.html import render_html
+from runner.reports.text import render_text
 
 STEPS = 6
 TIMELINE = {name: value[:STEPS] if isinstance(value, list) else value for name, value in LONG.items()} | {
@@ -28,6 +33,7 @@ TIMELINE = {name: value[:STEPS] if isinstance(value, list) else value for name, 
 """Few steps: what is hostile does not get worse by many."""
 OURS = {"mode": "verify", "lifecycle": "finished", "completeness": "incomplete"}
 """Fields with words that the schema fixes."""
+DIGESTS = ("scenario_fingerprint", "scenario_sha256")
 NAMES = ("timeline.json", "observation.json", "fixture.json", "engine.stdout.log", "engine.stderr.log")
 TEXTS = st.one_of(hostile_text, st.text(st.characters(exclude_categories=["Cs"]), max_size=40))
 NUMBERS = st.one_of(st.integers(), st.floats(), st.none(), st.booleans(), hostile_text, st.just([]), st.just({}))
@@ -124,3 +130,27 @@ def test_hostile_values_in_the_timeline(evidence: Evidence, field: str, value: o
 @given(raw=st.binary(max_size=200), name=st.sampled_from(NAMES))
 def test_bytes_in_any_file(evidence: Evidence, raw: bytes, name: str) -> None:
     assert problems(_page(evidence, {**_whole(), name: raw})) == []
+
+
+@given(text=texts)
+@settings(max_examples=40)
+def test_hostile_text_in_every_export(evidence: Evidence, text: str) -> None:
+    document = evidence.result.model_dump(by_alias=True)
+    for name in ("assertions", "metrics", "limitations", "notes", "journeys", "load", "reasons", "warnings", "command"):
+        document[name] = _poisoned(document[name], text, name)
+    for row in document["assertions"]:
+        row["status"] = "fail"
+    other = replace(evidence, result=Result.model_validate(document))
+    for name, check in CHECKS.items():
+        check(FORMATS[name].render(other))
+    assert all(line.isprintable() for line in render_text(other.result, text).split("\n"))
+
+
+def _poisoned(value: Any, text: str, name: str = "") -> Any:
+    """As for pages, and names that a script chooses too; what the schema or a digest fixes stays."""
+    if isinstance(value, dict):
+        ours = name not in ("metrics", "journeys", "by_operation")
+        return {inner if ours else f"{text}{inner}": _poisoned(item, text, inner) for inner, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_poisoned(item, text, name) for item in value]
+    return text if isinstance(value, str) and name not in {*KEPT, *FIXED, *DIGESTS} else value

@@ -176,3 +176,21 @@ def test_lists_are_bounded(tmp_path: Path) -> None:
     page = _said(render_html(make_load(tmp_path, assertions=many, files={"observation.json": looks})))
     assert "800 more are not shown" in page
     assert "1300 more are not shown" in page
+
+
+def test_an_application_elsewhere_has_no_copy_and_no_image(evidence: Evidence) -> None:
+    load = evidence.result.load
+    assert load is not None
+    page = _with(evidence, payload="", image=None, load=load.model_copy(update={"target_command": None}))
+    for words in ("none: the application ran elsewhere", "No copy of a payload was used.", "Application ran elsewhere",
+                  "Where the scenario is, and the application runs"):
+        assert words in _said(page)
+    assert "out.log" not in page[page.index('id="changes"'):page.index('id="artifacts"')]
+
+
+def test_the_memory_of_the_driver_is_measured_by_its_own_policy(evidence: Evidence) -> None:
+    load = evidence.result.load
+    assert load is not None
+    policy = load.driver_policy.model_copy(update={"effective": {**load.driver_policy.effective, "memory": 3 << 30}})
+    page = _with(evidence, load=load.model_copy(update={"driver_policy": policy}))
+    assert "against the 3 GiB that the policy allows" in _said(page)

@@ -82,7 +82,10 @@ def payload_of(result: Result) -> tuple[Fact, ...]:
               "content": "content: paths and contents are those recorded",
               "unavailable": "none: the report records no fingerprint",
               "changed": "none: this is another payload than the recorded one"}[result.fingerprint_mode]
-    facts = [_code("Directory", result.payload),
+    if result.load is not None:
+        proved = "exact: sealed before the run, which has no recording to be compared with"
+    facts = [_code("Directory", result.payload) if result.payload else
+             _text("Directory", "none: the application ran elsewhere. What follows is of the scenario and its job"),
              _text("Size", f"{count(seen.files, 'file')}, {size(seen.bytes)}, {count(seen.entries, 'entry')}"
                    .replace("entrys", "entries")),
              _text("Proved", proved),
@@ -90,7 +93,7 @@ def payload_of(result: Result) -> tuple[Fact, ...]:
              _code("Content fingerprint", seen.content, "content, manifest-sha256-v1")]
     for name, value in (("Recorded", result.expected_fingerprint),
                         ("Recorded content", result.expected_content_fingerprint)):
-        if value is not None:
+        if value is not None and result.load is None:
             same = value in (seen.exact, seen.content, result.actual_fingerprint, result.actual_content_fingerprint)
             facts.append(_code(name, value, "the same" if same else "differs"))
     facts.append(_text("Afterwards", "the directory is as it was" if result.payload_unchanged else
@@ -102,7 +105,8 @@ def image_of(result: Result) -> tuple[Fact, ...]:
     """What it ran in."""
     image = result.image
     if image is None:
-        return (_text("Image", "none: it ran on the host itself"),)
+        elsewhere = "the application ran elsewhere" if result.load is not None else "it ran on the host itself"
+        return (_text("Image", f"none: {elsewhere}"),)
     matched = {"id": "the recorded one, by ID", "manifest": "the recorded one, by its manifest",
                "name": "a person's choice"}.get(image.matched, image.matched)
     facts = [_code("Image", image.used_id, matched), _code("Name", image.name or "unnamed"),

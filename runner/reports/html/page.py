@@ -75,7 +75,7 @@ def page_of(evidence: Evidence) -> Page:
     result = evidence.result
     outputs, numbers = outputs_of(evidence)
     session, load = session_of(evidence), load_of(evidence)
-    memory = result.policy.effective.get("memory")
+    memory = (result.load.driver_policy if result.load else result.policy).effective.get("memory")
     memory = memory if type(memory) is int else None
     heading = headline(result)
     return Page(
@@ -84,10 +84,11 @@ def page_of(evidence: Evidence) -> Page:
         reasons=result.reasons, warnings=result.warnings, drift=result.drift, no_drift=_no_drift(result),
         mode_drift=result.mode_drift[:_MOST_ROWS], mode_drift_more=max(0, len(result.mode_drift) - _MOST_ROWS),
         command=result.command, claim=() if session or load else claim_of(result),
-        rows=rows_of(result.samples, numbers, memory), spread=_spread(result),
+        rows=rows_of(result, numbers, memory), spread=_spread(result),
         memory_limit=size(memory) if memory else "", outputs=outputs,
         unshown=sum(1 for sample in result.samples if sample.index not in numbers),
-        changes=changes_of(result.samples), artifacts=artifacts_of(result.samples), payload=payload_of(result),
+        changes=changes_of(() if load and not result.payload else result.samples),
+        artifacts=artifacts_of(result.samples), payload=payload_of(result),
         image=image_of(result), sandbox=sandbox_of(result), limits=limits_of(result),
         events=len(evidence.events), head=result.events.head if result.events else "",
         replay=replay_command(result), needed=_needed(result), needs_values=bool(result.environment_names),

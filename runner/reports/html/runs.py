@@ -8,7 +8,8 @@ from typing import TypeVar
 
 from runner.evidence.check import Evidence
 from runner.evidence.parts import ChangeRecord, StreamRecord
-from runner.evidence.result import ArtifactRecord, Sample
+from runner.evidence.result import ArtifactRecord, Result, Sample
+from runner.evidence.session_record import TargetRecord
 from runner.reports.html.excerpt import Excerpt, excerpt
 from runner.reports.html.words import seconds, signal_name, size, which_runs
 
@@ -21,6 +22,8 @@ _LEAST, _MOST = 1 << 10, 64 << 10
 
 _OUTCOMES = {"passed": "matched", "failed": "did not match", "timed_out": "timed out",
              "resource_exhausted": "a limit was hit", "no_verdict": "no verdict"}
+_LOAD_OUTCOMES = {**_OUTCOMES, "passed": "passed", "failed": "failed"}
+"""A load run is not compared with a recording."""
 _CAUSES = {"exited": "exited with", "signaled": "killed by a signal", "oom_killed": "killed for memory",
            "timed_out": "ended at the deadline", "output_limit": "ended: too much output",
            "disk_limit": "ended: disk full", "init_lost": "ended without a word from the init",
@@ -79,9 +82,10 @@ def alike(samples: tuple[Sample, ...], key: Callable[[Sample], Hashable]) -> lis
     return [tuple(group) for group in found.values()]
 
 
-def rows_of(samples: tuple[Sample, ...], outputs: dict[int, int], memory_limit: int | None) -> tuple[Row, ...]:
+def rows_of(result: Result, outputs: dict[int, int], memory_limit: int | None) -> tuple[Row, ...]:
     """One row a run. ``outputs`` gives the number of each run's output on the page."""
-    return tuple(_row(sample, outputs.get(sample.index, 0), memory_limit) for sample in samples)
+    return tuple(_row(sample, outputs.get(sample.index, 0), memory_limit, _outcome(result, sample))
+                 for sample in result.samples)
 
 
 def outputs_of(evidence: Evidence) -> tuple[tuple[Output, ...], dict[int, int]]:
@@ -93,9 +97,10 @@ def outputs_of(evidence: Evidence) -> tuple[tuple[Output, ...], dict[int, int]]:
 
 
 def changes_of(samples: tuple[Sample, ...]) -> tuple[Listed, ...]:
-    """Each different change list once."""
-    return tuple(_listed(group, group[0].changes, group[0].changes_note)
-                 for group in alike(samples, lambda sample: (sample.changes, sample.changes_note))[:_MOST_OUTPUTS])
+    """Each different change list once. Beside a driver it is the application's copy that counts."""
+    found = alike(samples, lambda sample: (_changer(sample).changes, _changer(sample).changes_note))
+    return tuple(_listed(group, _changer(group[0]).changes, _changer(group[0]).changes_note)
+                 for group in found[:_MOST_OUTPUTS])
 
 
 def artifacts_of(samples: tuple[Sample, ...]) -> tuple[Listed, ...]:
@@ -103,6 +108,10 @@ def artifacts_of(samples: tuple[Sample, ...]) -> tuple[Listed, ...]:
     with_some = tuple(sample for sample in samples if sample.artifacts)
     return tuple(_listed(group, group[0].artifacts)
                  for group in alike(with_some, lambda sample: sample.artifacts)[:_MOST_OUTPUTS])
+
+
+def _changer(sample: Sample) -> Sample | TargetRecord:
+    return sample.target or sample
 
 
 def _listed(group: tuple[Sample, ...], entries: tuple[ChangeRecord, ...] | tuple[ArtifactRecord, ...],
@@ -137,22 +146,23 @@ def _output(evidence: Evidence, number: int, group: tuple[Sample, ...], limit: i
     streams = (excerpt("stdout", sample.stdout, evidence.output(sample, "stdout"), sample.match, limit),
                excerpt("stderr", sample.stderr, evidence.output(sample, "stderr"), sample.match, limit))
     matched = f"match in {sample.match.stream}" if sample.match is not None else ""
-    return Output(number=number, runs=_runs(group), accepted=sample.accepted, outcome=_outcome(sample),
+    return Output(number=number, runs=_runs(group), accepted=sample.accepted, outcome=_outcome(evidence.result, sample),
                   ended=_ended(sample), matched=matched, streams=streams)
 
 
-def _row(sample: Sample, output: int, memory_limit: int | None) -> Row:
+def _row(sample: Sample, output: int, memory_limit: int | None, outcome: str) -> Row:
     peak = sample.peak_memory
     part = None if peak is None or not memory_limit else max(0, min(100, round(100 * peak / memory_limit)))
-    return Row(index=sample.index, accepted=sample.accepted, outcome=_outcome(sample), why=_why(sample),
+    return Row(index=sample.index, accepted=sample.accepted, outcome=outcome, why=_why(sample),
                ended=_ended(sample), wall=seconds(sample.wall_seconds),
                cpu=_UNKNOWN if sample.cpu_seconds is None else seconds(sample.cpu_seconds),
                memory=_UNKNOWN if peak is None else size(peak), memory_part=part,
                stdout=_stream(sample.stdout), stderr=_stream(sample.stderr), output=output)
 
 
-def _outcome(sample: Sample) -> str:
-    return _OUTCOMES.get(sample.outcome, sample.outcome)
+def _outcome(result: Result, sample: Sample) -> str:
+    words = _OUTCOMES if result.load is None else _LOAD_OUTCOMES
+    return words.get(sample.outcome, sample.outcome)
 
 
 def _why(sample: Sample) -> tuple[str, ...]:

@@ -53,7 +53,7 @@ def _in_flight(timeline: Timeline, allowed: int | None, peak: float | None) -> P
     axes = axes_for(timeline.start, timeline.width, timeline.in_flight, level)
     lines = [Line("s2", "in flight", axes.stairs(timeline.in_flight), axes.below(timeline.in_flight))]
     lines += [Line("plan", "allowed", axes.stairs(level))] if level else []
-    told = [f"On average over a step, at most {amount(most)} at once"]
+    told = [f"On average over a step, at most {amount(round(most, 1))} at once"]
     told += [f"peak {amount(peak)}"] if peak is not None else []
     told += [f"allowed {amount(allowed)}"] if allowed is not None else []
     return _plot(2, "Journeys in flight", f"{'; '.join(told)}.", "open journeys", axes, lines)
@@ -68,7 +68,8 @@ def _requests(timeline: Timeline) -> Plot:
     lines += [Line("lost", "failed", axes.stairs(bad), axes.below(bad))] if any(bad) else []
     return _plot(3, "Requests and failed requests", f"{amount(_sum(timeline.requests))} requests, at most "
                  f"{amount(largest(requests))} a second; {amount(_sum(timeline.failures))} failed, as k6 counts: any "
-                 "status of 400 or more, and no answer.", "requests a second", axes, lines)
+                 "status of 400 or more, and no answer. A request counts when it began, a failure when it ended.",
+                 "requests a second", axes, lines)
 
 
 def _latency(timeline: Timeline, name: str, number: int) -> Plot:
