@@ -188,3 +188,25 @@ def test_a_timeline() -> None:
     assert found is not None
     assert found.rate(found.requests)[:2] == (2.5, 3.0)
     assert found.operations["browse"]["p50"][7] is None
+
+
+def test_a_long_timeline_is_drawn_in_means_of_its_steps() -> None:
+    found = read_timeline(_changed())
+    assert found is not None
+    drawn = found.folded(20)
+    assert (drawn.width, len(drawn.planned)) == (5.0, 18)
+    assert drawn.planned[:7] == (1.0,) * 6 + (6.0,)
+    assert drawn.rate(drawn.requests)[0] == sum(TIMELINE["requests"][:5]) / 5
+    odd = found.folded(40)
+    assert (odd.width, len(odd.failures)) == (3.0, 30)
+    assert found.folded(STEPS).failures == found.failures
+    uneven = found.folded(STEPS - 1)
+    assert len(uneven.planned) == 45
+
+
+def test_the_last_step_of_a_folded_timeline_is_a_mean_of_what_there_is() -> None:
+    found = read_timeline(json.dumps({"bucket_seconds": 1, "planned": [2] * 5, "iterations": [2] * 5,
+                                      "requests": [2] * 5, "failures": [2] * 5, "in_flight": [2] * 5}).encode())
+    assert found is not None
+    drawn = found.folded(2)
+    assert drawn.rate(drawn.requests) == drawn.planned == drawn.in_flight == (2.0, 2.0)

@@ -44,6 +44,7 @@ class Page:
     mode_drift: tuple[ChangeRecord, ...]
     mode_drift_more: int
     command: str
+    prompt: str
     claim: tuple[Fact, ...]
     rows: tuple[Row, ...]
     spread: str
@@ -83,7 +84,8 @@ def page_of(evidence: Evidence) -> Page:
         strip=_strip(result, session.cards if session else load.cards if load else ()),
         reasons=result.reasons, warnings=result.warnings, drift=result.drift, no_drift=_no_drift(result),
         mode_drift=result.mode_drift[:_MOST_ROWS], mode_drift_more=max(0, len(result.mode_drift) - _MOST_ROWS),
-        command=result.command, claim=() if session or load else claim_of(result),
+        command=result.command, prompt="" if result.load and result.load.target_command is None else "$",
+        claim=() if session or load else claim_of(result),
         rows=rows_of(result, numbers, memory), spread=_spread(result),
         memory_limit=size(memory) if memory else "", outputs=outputs,
         unshown=sum(1 for sample in result.samples if sample.index not in numbers),

@@ -13,7 +13,8 @@ from runner.reports.html.session.view import Grid
 from runner.reports.html.words import count
 
 _PERCENTILES = ("p50", "p95", "p99")
-_MOST_ROWS = 60
+_MOST_ROWS, _MOST_DRAWN = 60, 200
+"""Rows of a table, and steps of a stair: with more of them a line is a blot."""
 _REACH = 3
 """An allowance is drawn only if it is at most so many times the largest value, else it would flatten the line."""
 
@@ -22,7 +23,9 @@ def load_plots(timeline: Timeline, load: LoadRecord, peak: float | None) -> tupl
     """What was sent: journeys against the schedule, journeys in flight, requests and failed ones. ``peak`` is how many
     journeys were open at once.
     """
-    return (_journeys(timeline), _in_flight(timeline, load.budgets.get("max_in_flight"), peak), _requests(timeline))
+    drawn = timeline.folded(_MOST_DRAWN)
+    return (_journeys(timeline, drawn), _in_flight(drawn, load.budgets.get("max_in_flight"), peak),
+            _requests(timeline, drawn))
 
 
 def busiest(timeline: Timeline, metrics: Mapping[str, Any]) -> tuple[str, ...]:
@@ -36,14 +39,14 @@ def latency_plots(timeline: Timeline, names: Sequence[str], first: int) -> tuple
     return tuple(_latency(timeline, name, number) for number, name in enumerate(names, first))
 
 
-def _journeys(timeline: Timeline) -> Plot:
-    started = timeline.rate(timeline.iterations)
-    axes = axes_for(timeline.start, timeline.width, timeline.planned, started)
+def _journeys(timeline: Timeline, drawn: Timeline) -> Plot:
+    started = drawn.rate(drawn.iterations)
+    axes = axes_for(drawn.start, drawn.width, drawn.planned, started)
     lines = (Line("s1", "started", axes.stairs(started), axes.below(started)),
-             Line("plan", "planned", axes.stairs(timeline.planned)))
-    return _plot(1, "Journeys against the schedule", f"Planned: at most {amount(largest(timeline.planned))} a second. "
-                 f"Started: {amount(_sum(timeline.iterations))}, at most {amount(largest(started))} a second.",
-                 "journeys a second", axes, lines)
+             Line("plan", "planned", axes.stairs(drawn.planned)))
+    return _plot(1, "Journeys against the schedule", f"Planned: at most {_rate(drawn.planned)} a second. "
+                 f"Started: {amount(_sum(timeline.iterations))}, at most {_rate(started)} a second, in steps of "
+                 f"{drawn.width:g} s.", "journeys a second", axes, lines)
 
 
 def _in_flight(timeline: Timeline, allowed: int | None, peak: float | None) -> Plot:
@@ -59,15 +62,15 @@ def _in_flight(timeline: Timeline, allowed: int | None, peak: float | None) -> P
     return _plot(2, "Journeys in flight", f"{'; '.join(told)}.", "open journeys", axes, lines)
 
 
-def _requests(timeline: Timeline) -> Plot:
-    requests, failed = timeline.rate(timeline.requests), timeline.rate(timeline.failures)
-    axes = axes_for(timeline.start, timeline.width, requests, failed)
+def _requests(timeline: Timeline, drawn: Timeline) -> Plot:
+    requests, failed = drawn.rate(drawn.requests), drawn.rate(drawn.failures)
+    axes = axes_for(drawn.start, drawn.width, requests, failed)
     lines = [Line("s1", "sent", axes.stairs(requests), axes.below(requests))]
     # Steps without a failure are gaps: a red line along the bottom would read as if something had failed.
     bad = tuple(rate or None for rate in failed)
     lines += [Line("lost", "failed", axes.stairs(bad), axes.below(bad))] if any(bad) else []
     return _plot(3, "Requests and failed requests", f"{amount(_sum(timeline.requests))} requests, at most "
-                 f"{amount(largest(requests))} a second; {amount(_sum(timeline.failures))} failed, as k6 counts: any "
+                 f"{_rate(requests)} a second; {amount(_sum(timeline.failures))} failed, as k6 counts: any "
                  "status of 400 or more, and no answer. A request counts when it began, a failure when it ended.",
                  "requests a second", axes, lines)
 
@@ -78,6 +81,10 @@ def _latency(timeline: Timeline, name: str, number: int) -> Plot:
     lines = [Line(f"s{place}", share, axes.through(rows[share])) for place, share in enumerate(_PERCENTILES, 1)]
     worst = ", ".join(f"{share} {milliseconds(largest(rows[share]))}" for share in _PERCENTILES)
     return _plot(number, f"Latency of {name}", f"The slowest step: {worst}.", "milliseconds", axes, lines)
+
+
+def _rate(values: Values) -> str:
+    return amount(round(largest(values), 1))
 
 
 def _plot(number: int, title: str, summary: str, unit: str, axes: Axes, lines: Sequence[Line]) -> Plot:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 from runner.errors import ReportError
 from runner.sources.jsontext import parse_json
@@ -39,6 +40,23 @@ class Timeline:
     def rate(self, counts: Values) -> Values:
         """Counts as so many a second."""
         return tuple(None if count is None else count / self.width for count in counts)
+
+    def folded(self, most: int) -> Timeline:
+        """The same in at most so many steps, each the mean of its neighbours; without operations, whose percentiles
+        have no mean.
+        """
+        size = -(-len(self.planned) // most)
+        if size == 1:
+            return replace(self, operations={})
+        fold = partial(_folded, size=size)
+        return Timeline(self.width * size, self.start, fold(self.planned), fold(self.iterations, weight=size),
+                        fold(self.requests, weight=size), fold(self.failures, weight=size), fold(self.in_flight), {})
+
+
+def _folded(values: Values, *, size: int, weight: int = 1) -> Values:
+    """Means of so many neighbours; a count has the weight of the steps that it stands for."""
+    parts = (values[begin:begin + size] for begin in range(0, len(values), size))
+    return tuple(weight * sum(value or 0.0 for value in part) / len(part) for part in parts)
 
 
 def read_timeline(raw: bytes) -> Timeline | None:
