@@ -14,7 +14,7 @@ from runner.cli.page import page_writer
 from runner.cli.progress import RunProgress
 from runner.cli.sessions import application_options, take_application
 from runner.cli.terminal import VERDICT_COLOURS, colours, painted
-from runner.controller.line import Replayed
+from runner.controller.line import Progress, Replayed
 from runner.controller.sessions.chaos import ChaosRequest, chaos_job
 from runner.controller.sessions.record import record_session
 from runner.controller.sessions.request import SessionRequest, settle_session
@@ -69,7 +69,7 @@ def command(fail_on_find: bool, timeout: float | None, policy: str | None, netwo
                                                 browser_image=browser_image), job)
         with page_writer() as write_page:
             with RunProgress(1, quiet=quiet) as progress:
-                done = record_session(settled, out=out, progress=progress.judged)
+                done = record_session(settled, out=out, progress=Progress(progress.judged, write_page.load))
             _print(done, as_json=as_json)
             write_page(done.directory)
         code = ExitCode(done.result.exit_code)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,16 +14,32 @@ from runner.errors import RunnerError, printable
 NAME = "report.html"
 
 
-@contextmanager
-def page_writer() -> Iterator[Callable[[Path], None]]:
-    """Hands out what writes the page of a run directory.
-
-    The renderer costs about 80 ms to load. It is loaded by a thread while the block does its work, which is mostly
-    waiting for an engine, so that writing the page itself takes a few milliseconds.
+class PageWriter:
+    """Writes the page of a run directory. The renderer takes 80 ms to load: ``load`` has a thread do that while a run
+    is waited for, and not before, since it would keep the run from being started.
     """
+
+    def __init__(self, pool: ThreadPoolExecutor) -> None:
+        self._pool = pool
+        self._loaded: Future[Callable[[Path], str]] | None = None
+
+    def load(self) -> None:
+        """Begin to, if that was not done yet."""
+        if self._loaded is None:
+            self._loaded = self._pool.submit(_load)
+
+    def __call__(self, directory: Path) -> None:
+        """Write ``report.html``, or warn."""
+        self.load()
+        assert self._loaded is not None
+        _write(directory, self._loaded.result())
+
+
+@contextmanager
+def page_writer() -> Iterator[PageWriter]:
+    """One that has nothing under way when the block is over."""
     with ThreadPoolExecutor(1, thread_name_prefix="page") as pool:
-        loaded = pool.submit(_load)
-        yield lambda directory: _write(directory, loaded.result())
+        yield PageWriter(pool)
 
 
 def _load() -> Callable[[Path], str]:

@@ -17,7 +17,7 @@ from runner.cli.progress import RunProgress
 from runner.cli.sessions import application_options, is_session
 from runner.cli.terminal import VERDICT_COLOURS, colours, painted
 from runner.cli.verbose import tell_steps, telling, verbose_option
-from runner.controller.line import Replayed
+from runner.controller.line import Progress, Replayed
 from runner.errors import UsageError
 from runner.reports.text import render_text
 
@@ -63,7 +63,7 @@ def command(report: str, yes: bool, out: Path | None, as_json: bool, quiet: bool
             click.echo("runner: WARNING: running on this host, outside any sandbox", err=True)
         with telling(verbose=verbose), page_writer() as write_page:
             with RunProgress(plan.runs, quiet=quiet, plain=ci or verbose) as progress:
-                done = plan.perform(out=out, progress=progress.judged)
+                done = plan.perform(out=out, progress=Progress(progress.judged, write_page.load))
             _print(done, as_json=as_json, colour=not ci and colours(sys.stdout))
             write_page(done.directory)
             if ci:

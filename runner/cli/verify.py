@@ -11,10 +11,10 @@ import click
 
 from runner.cli.completing import directories, policies
 from runner.cli.outcome import ending, leave, tell
-from runner.cli.page import page_writer
+from runner.cli.page import PageWriter, page_writer
 from runner.cli.progress import RunProgress
 from runner.cli.terminal import VERDICT_COLOURS, colours, painted
-from runner.controller.line import Replayed
+from runner.controller.line import Progress, Replayed
 from runner.controller.loads.perform import verify_scenario
 from runner.controller.loads.request import LoadRequest, SettledLoad, settle_load
 from runner.controller.loads.series import Series, repeat_scenario
@@ -60,13 +60,14 @@ def command(scenario: str, seed: int, env: tuple[str, ...], out: Path | None, as
                               hooks_on_network=hooks_on_network)
         with page_writer() as write_page:
             if repeat == 1:
-                done = _performed(settle_load(request), out, quiet=quiet)
+                done = _performed(settle_load(request), out, write_page, quiet=quiet)
                 _print(done, as_json=as_json)
                 write_page(done.directory)
                 code = done.result.exit_code
             else:
                 with RunProgress(repeat, quiet=quiet) as progress:
-                    series = repeat_scenario(request, repeat, same_seed=same_seed, out=out, progress=progress.judged,
+                    series = repeat_scenario(request, repeat, same_seed=same_seed, out=out,
+                                             progress=Progress(progress.judged, write_page.load),
                                              finished=lambda run: write_page(run.directory))
                 _print_series(series, as_json=as_json)
                 code = int(series.exit_code)
@@ -87,9 +88,9 @@ def _application(options: dict[str, Any]) -> Application:
                        image=options["docker_image"], env=options["target_env"])
 
 
-def _performed(settled: SettledLoad, out: Path | None, *, quiet: bool) -> Replayed:
+def _performed(settled: SettledLoad, out: Path | None, page: PageWriter, *, quiet: bool) -> Replayed:
     with RunProgress(1, quiet=quiet) as progress:
-        return verify_scenario(settled, out=out, progress=progress.judged)
+        return verify_scenario(settled, out=out, progress=Progress(progress.judged, page.load))
 
 
 def _print_series(series: Series, *, as_json: bool) -> None:

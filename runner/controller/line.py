@@ -19,8 +19,24 @@ from runner.evidence.verdict import Judged, Verdict, VerdictKind
 from runner.oracles.judge import unjudged
 from runner.sandbox.backends.base import CLEANUP_INCOMPLETE, BackendFacts, Plan, Session
 
-Progress = Callable[[Judged], None]
 Judge = Callable[[Observation], Judged]
+
+
+def _ignore(*_: object) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Who is told how the runs go: ``running`` once, as the first begins to execute, ``judged`` of each that is
+    over.
+    """
+
+    judged: Callable[[Judged], None] = _ignore
+    running: Callable[[], None] = _ignore
+
+
+UNWATCHED = Progress()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +56,7 @@ class Gathered:
         self.facts = facts
         self._judge = judge
         self._directory = directory
-        self._progress = progress
+        self.progress = progress
 
     def add(self, observation: Observation) -> None:
         """A run is over. Raises RunnerError."""
@@ -51,7 +67,7 @@ class Gathered:
             self._keep(Judged(observation, unjudged(error.message)))
             raise
         self._keep(run)
-        self._progress(self.judged[-1])
+        self.progress.judged(self.judged[-1])
 
     def in_order(self) -> tuple[Judged, ...]:
         """By the index of the run."""
@@ -75,7 +91,7 @@ def run_all(opened: AbstractContextManager[Session], plan: Plan, found: Gathered
     try:
         with opened as session:
             try:
-                observe(session, plan, once)
+                observe(session, plan, once, found.progress.running)
             finally:
                 found.facts = session.facts()
         afterwards()

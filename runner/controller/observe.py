@@ -23,15 +23,17 @@ class RunsCut(Exception):
         self.finished = finished
 
 
-def observe(session: Session, plan: Plan, progress: Progress) -> tuple[Observation, ...]:
-    """All runs of a plan, in order of their index. Raises RunsCut.
+def observe(session: Session, plan: Plan, progress: Progress,
+            running: Callable[[], None] = lambda: None) -> tuple[Observation, ...]:
+    """All runs of a plan, in order of their index; ``running`` is called once, as the first begins to execute. Raises
+    RunsCut.
 
     At most ``plan.jobs`` execute at once and ``plan.ahead`` more are being made ready or wait. Everything
     that was made ready is discarded before this returns, whatever happens.
     """
     finished: dict[int, Observation] = {}
     with ThreadPoolExecutor(plan.jobs + plan.ahead, thread_name_prefix="run") as pool:
-        line = _Line(session, plan, pool)
+        line = _Line(session, plan, pool, running)
         try:
             for observation in line.follow():
                 finished[observation.index] = observation
@@ -50,10 +52,11 @@ def _in_order(finished: dict[int, Observation]) -> tuple[Observation, ...]:
 class _Line:
     """The assembly line. Only the calling thread touches its state; the pool's threads only carry out."""
 
-    def __init__(self, session: Session, plan: Plan, pool: ThreadPoolExecutor) -> None:
+    def __init__(self, session: Session, plan: Plan, pool: ThreadPoolExecutor, running: Callable[[], None]) -> None:
         self._session = session
         self._plan = plan
         self._pool = pool
+        self._first: Callable[[], None] | None = running
         self._todo = iter(range(1, plan.runs + 1))
         self._preparing: dict[Future[PreparedRun], int] = {}
         self._ready: dict[int, PreparedRun] = {}
@@ -82,6 +85,9 @@ class _Line:
         while self._ready and len(self._running) < self._plan.jobs:
             run = self._ready.pop(min(self._ready))
             self._running.add(self._pool.submit(observe_one, run))
+            if self._first is not None:
+                tell, self._first = self._first, None
+                tell()
         room = self._plan.jobs + self._plan.ahead - len(self._preparing) - len(self._ready) - len(self._running)
         for index in islice(self._todo, max(room, 0)):
             self._preparing[self._pool.submit(self._session.prepare, index)] = index

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from runner.controller.document import Findings, opening_of, result_of, started_record
-from runner.controller.line import Gathered, Progress, Replayed, cleanup_after, cut_short, run_all
+from runner.controller.line import UNWATCHED, Gathered, Progress, Replayed, cleanup_after, cut_short, run_all
 from runner.controller.records import fingerprint_record
 from runner.controller.sealing import seal_for, working_copy
 from runner.controller.settle import Settled, wanted_image
@@ -33,7 +33,7 @@ from runner.sandbox.policy import with_runtime
 
 _AHEAD = 2
 
-def replay(settled: Settled, *, out: Path | None = None, progress: Progress = lambda _: None,
+def replay(settled: Settled, *, out: Path | None = None, progress: Progress = UNWATCHED,
            backend: Backend | None = None) -> Replayed:
     """The straight line. Raises RunnerError before anything ran; a fault later is in the outcome, with the
     runs that were finished.

@@ -39,3 +39,17 @@ def test_a_page_that_cannot_be_put_there_is_a_warning(evidence, capsys):
 def test_an_error_of_the_replay_passes_through():
     with pytest.raises(ValueError, match="the engine"), page_writer():
         raise ValueError("the engine went away")
+
+
+def test_the_renderer_is_loaded_once_however_often_it_is_asked_for(evidence, monkeypatch):
+    import runner.cli.page as page
+
+    loads = []
+    real = page._load
+    monkeypatch.setattr(page, "_load", lambda: loads.append(1) or real())
+    with page_writer() as write:
+        assert loads == []
+        write.load()
+        write.load()
+        write(evidence.directory)
+    assert loads == [1]

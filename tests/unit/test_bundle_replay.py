@@ -6,6 +6,7 @@ from hashlib import sha256
 import pytest
 from trees import sample
 
+from runner.controller.line import Progress
 from runner.controller.replay import replay
 from runner.controller.settle import ReplayRequest, settle
 from runner.errors import PayloadChanged
@@ -25,7 +26,7 @@ def bug(tmp_path):
 
 def run(bug, out, progress=lambda _: None):
     settled = settle(ReplayRequest(report=str(bug), runs=2, backend="host"))
-    return replay(settled, out=out, backend=FakeBackend([FAILS, FAILS], facts=FACTS), progress=progress)
+    return replay(settled, out=out, backend=FakeBackend([FAILS, FAILS], facts=FACTS), progress=Progress(progress))
 
 
 def test_the_evidence_names_the_bundle_and_both_digests(tmp_path, bug):

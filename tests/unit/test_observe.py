@@ -64,3 +64,11 @@ def test_an_interrupt_in_the_progress_ends_the_session(sealed):
         run(backend, sealed, plan(4, jobs=2, ahead=1), stop)
     assert isinstance(cut.value.__cause__, KeyboardInterrupt)
     assert "cancel" in {call.name for call in backend.calls}
+
+
+def test_the_first_execution_is_told_once_and_before_anything_is_over(sealed):
+    told = []
+    backend = FakeBackend([FakeRun()] * 3)
+    with backend.open(plan(3, ahead=1), sealed) as session:
+        observe(session, plan(3, ahead=1), lambda seen: told.append(seen.index), lambda: told.append("running"))
+    assert told == ["running", 1, 2, 3]

@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from runner.controller.bounds import seal_limits
-from runner.controller.line import Gathered, Progress, Replayed, cleanup_after, cut_short, run_all
+from runner.controller.line import UNWATCHED, Gathered, Progress, Replayed, cleanup_after, cut_short, run_all
 from runner.controller.loads.document import (
     LoadFindings,
     LoadFound,
@@ -46,7 +46,7 @@ _EXIT_CODES = {"pass": ExitCode.OK, "fail": ExitCode.NOT_REPRODUCED, "inconclusi
 Pairs = tuple[tuple[str, str], ...]
 
 
-def verify_scenario(settled: SettledLoad, *, out: Path | None = None, progress: Progress = lambda _: None,
+def verify_scenario(settled: SettledLoad, *, out: Path | None = None, progress: Progress = UNWATCHED,
                     backend: PairBackend | None = None) -> Replayed:
     """Run it once. Raises RunnerError before anything ran; a fault later is in the outcome."""
     started, run_id = datetime.now(UTC), new_run_id()

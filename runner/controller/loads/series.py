@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from runner.controller.line import Progress, Replayed
+from runner.controller.line import UNWATCHED, Progress, Replayed
 from runner.controller.loads.perform import verify_scenario
 from runner.controller.loads.request import LoadRequest, SettledLoad, settle_load
 from runner.errors import ExitCode, UsageError
@@ -46,7 +46,7 @@ class Series:
 
 
 def repeat_scenario(request: LoadRequest, times: int, *, same_seed: bool = False, out: Path | None = None,
-                    progress: Progress = lambda _: None, backend: PairBackend | None = None,
+                    progress: Progress = UNWATCHED, backend: PairBackend | None = None,
                     finished: Callable[[Replayed], None] = lambda _: None) -> Series:
     """Run it ``times`` times, each in a fresh sandbox and in a run directory of its own; ``finished`` gets each run as
     it ends. All is settled before the first one starts. Raises as :func:`verify_scenario`.

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from runner.browser.job import JOB_FILE, write_job
 from runner.browser.outcome import OUTPUT_FOLDER
 from runner.controller.bounds import seal_limits
-from runner.controller.line import Gathered, Progress, Replayed, cleanup_after, cut_short, run_all
+from runner.controller.line import UNWATCHED, Gathered, Progress, Replayed, cleanup_after, cut_short, run_all
 from runner.controller.records import fingerprint_record
 from runner.controller.sessions.document import SessionFindings, opening_of, result_of, started_record
 from runner.controller.sessions.request import DRIVER_ARGV, SettledSession
@@ -42,7 +42,7 @@ class Workshop:
 
 
 def perform(settled: SettledSession, workshop: Workshop, *, out: Path | None = None,
-            progress: Progress = lambda _: None, backend: PairBackend | None = None) -> Replayed:
+            progress: Progress = UNWATCHED, backend: PairBackend | None = None) -> Replayed:
     """The straight line. Raises RunnerError before anything ran; a fault later is in the outcome, with the runs that
     were finished.
     """

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from runner.browser.outcome import BrowserFacts, Outcome, write_outcome
-from runner.controller.line import Progress, Replayed
+from runner.controller.line import UNWATCHED, Progress, Replayed
 from runner.controller.sessions.document import SessionFindings
 from runner.controller.sessions.perform import Workshop, perform
 from runner.controller.sessions.reading import Left, left_by
@@ -27,7 +27,7 @@ from runner.sandbox.backends.base import PairBackend
 OUTCOME_PATH = b"out/outcome.json"
 
 
-def replay_session(settled: SettledSession, *, out: Path | None = None, progress: Progress = lambda _: None,
+def replay_session(settled: SettledSession, *, out: Path | None = None, progress: Progress = UNWATCHED,
                    backend: PairBackend | None = None) -> Replayed:
     """Play it. Raises UsageError for an incident with nothing to reproduce, and as :func:`perform`."""
     assert settled.incident is not None

@@ -11,7 +11,7 @@ from typing import Any
 
 from runner import __version__
 from runner.browser.outcome import Outcome
-from runner.controller.line import Progress, Replayed
+from runner.controller.line import UNWATCHED, Progress, Replayed
 from runner.controller.sessions.document import INCIDENT_FILE, SessionFindings
 from runner.controller.sessions.perform import Workshop, perform
 from runner.controller.sessions.reading import Left, left_by
@@ -37,7 +37,7 @@ SCRIPT_FILE = "repro_test.py"
 _NOT_RUN = frozenset({"not_ready", "unreachable", "not_launched", "refused"})
 
 
-def record_session(settled: SettledSession, *, out: Path | None = None, progress: Progress = lambda _: None,
+def record_session(settled: SettledSession, *, out: Path | None = None, progress: Progress = UNWATCHED,
                    backend: PairBackend | None = None, shrunk_from: str = "") -> Replayed:
     """Record. ``shrunk_from`` is the digest of a longer incident, if that is where the trace is from. Raises as
     :func:`perform`.

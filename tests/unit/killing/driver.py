@@ -20,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from stored_runs import FACTS, FAILS, IMAGE, PASSES, make_evidence
 
+from runner.controller.line import Progress
 from runner.controller.replay import replay
 from runner.controller.settle import ReplayRequest, settle
 from runner.evidence.database import MIGRATIONS, open_database
@@ -88,7 +89,7 @@ def replaying(place: Path, tell: Callable[[str], None]) -> None:
     """A real replay, over a fake backend; it tells what it would tell a person."""
     case = place.parent / "case"
     request = ReplayRequest(report=str(case / "report.json"), payload=str(case / "ledger"), runs=len(RUNS))
-    done = replay(settle(request), progress=lambda run: tell(f"judged-{run.observation.index}"),
+    done = replay(settle(request), progress=Progress(lambda run: tell(f"judged-{run.observation.index}")),
                   backend=FakeBackend(RUNS, facts=FACTS, image=IMAGE))
     tell(f"done-{done.result.verdict}")
 
