@@ -42,7 +42,7 @@ def test_an_error_of_the_replay_passes_through():
 
 
 def test_the_renderer_is_loaded_once_however_often_it_is_asked_for(evidence, monkeypatch):
-    import runner.cli.page as page
+    from runner.cli import page
 
     loads = []
     real = page._load
