@@ -62,6 +62,7 @@ ERRORS: list[tuple[str, dict[str, Any]]] = [
     ("max_requests was exceeded: 101 of 100", {"metrics": replace(METRICS, requests=100)}),
     ("max_write_attempts was exceeded: 21 of 20", {"metrics": replace(METRICS, writes=21)}),
     ("max_in_flight was exceeded: 9 of 8", {"metrics": replace(METRICS, vus_max=9)}),
+    ("max_in_flight was exceeded: 9 of 8", {"metrics": replace(METRICS, in_flight_peak=9)}),
     ("max_artifact_bytes was exceeded", {"artifact_bytes": (1 << 20) + 1}),
     ("DELETE answered 500", {"outcome": replace(PASSED, fixture_failures=("DELETE answered 500",), cleaned=False)}),
     ("was not removed", {"outcome": replace(PASSED, cleaned=False)}),

@@ -71,7 +71,7 @@ def _of_budgets(scenario: Scenario, outcome: LoadOutcome, metrics: Metrics, arti
     for name, used, allowed in (
             ("max_requests", metrics.requests + own, budgets.max_requests),
             ("max_write_attempts", metrics.writes + outcome.fixture_writes, budgets.max_write_attempts),
-            ("max_in_flight", metrics.vus_max, budgets.max_in_flight),
+            ("max_in_flight", max(metrics.vus_max, metrics.in_flight_peak), budgets.max_in_flight),
             ("max_artifact_bytes", artifact_bytes, budgets.max_artifact_bytes)):
         if used > allowed:
             yield Finding("budget", f"the budget {name} was exceeded: {used} of {allowed}")

@@ -134,16 +134,17 @@ class _Tally:
         return True
 
     def metrics(self, points: int, malformed: int) -> Metrics:
-        overlap = self._operations.overlap()
+        overlap, in_flight = self._operations.overlap(), self._journeys.peak()
         timeline = self._timeline.document(min(self._starts, default=None))
         requests = int(self._sums.get("http_reqs", 0))
         return Metrics(
-            self._document(overlap), points, malformed, iterations=int(self._sums.get("iterations", 0)),
+            self._document(overlap, in_flight), points, malformed, iterations=int(self._sums.get("iterations", 0)),
             requests=requests, writes=int(sum(self._writes.values())),
-            dropped_iterations=int(self._sums.get("dropped_iterations", 0)), vus_max=self._vus_max, overlap=overlap,
+            dropped_iterations=int(self._sums.get("dropped_iterations", 0)), vus_max=self._vus_max,
+            in_flight_peak=in_flight, overlap=overlap,
             unreachable=requests > 0 and self._answered == 0, timeline=timeline)
 
-    def _document(self, overlap: dict[str, int]) -> dict[str, Any]:
+    def _document(self, overlap: dict[str, int], in_flight: int) -> dict[str, Any]:
         operations, durations = self._operations.seen(), self._operations.all_durations()
         judged = sum(each.judged for each in operations.values())
         failed = sum(each.failed for each in operations.values())
@@ -155,7 +156,7 @@ class _Tally:
             "vus_max": self._vus_max, "http_req_duration_ms": summary(durations),
             "iteration_duration_ms": summary(self._journey_durations),
             "by_operation": {name: each.document() for name, each in operations.items()},
-            "overlap": overlap, "in_flight_peak": self._journeys.peak(),
+            "overlap": overlap, "in_flight_peak": in_flight,
             "percentiles": {"exact": durations.is_exact, "exact_below_samples": ACCURACY.exact,
                             "relative_error_beyond": ACCURACY.error},
         }

@@ -38,7 +38,8 @@ class Metrics:
     """k6's points, aggregated in one pass with flat memory. ``document`` is result.json's ``metrics``.
 
     ``points`` counts what was read, ``malformed`` lines that were no point. ``overlap`` is the peak of open requests by
-    operation. ``unreachable``: requests were made, and none of them got any HTTP answer.
+    operation, ``in_flight_peak`` that of open journeys; ``vus_max`` is what k6 says once a second. ``unreachable``:
+    requests were made, and none of them got any HTTP answer.
     """
 
     document: dict[str, Any]
@@ -49,6 +50,7 @@ class Metrics:
     writes: int = 0
     dropped_iterations: int = 0
     vus_max: int = 0
+    in_flight_peak: int = 0
     overlap: dict[str, int] = field(default_factory=dict)
     unreachable: bool = False
     timeline: dict[str, Any] = field(default_factory=dict)

@@ -149,6 +149,9 @@ def test_more_in_flight_than_allowed_is_seen(tmp_path: Path) -> None:
     script = HONEST.replace("export const options = traffic();",
                             "export const options = { scenarios: { traffic: { executor: 'per-vu-iterations', "
                             "vus: 9, iterations: 1 } } };")
+    # Each is in flight until k6 has counted them, which it does once a second.
+    script = script.replace("evidence('answered'", "sleep(1.5); evidence('answered'")
+    script = script.replace("import http", "import { sleep } from 'k6';\nimport http")
     result, code = verify(tmp_path, script)
     assert (result["verdict"], code) == ("error", 3)
     assert any("max_in_flight" in reason for reason in result["reasons"])
