@@ -30,6 +30,7 @@ _COMMANDS = {
     "verify": ("runner.cli.verify", "Run a load scenario against an application in the sandbox, to a verdict."),
     "diff": ("runner.cli.diff", "Compare two runs of a load scenario: worse, slower, or no more than chance."),
     "bundle": ("runner.cli.bundle", "Pack, unpack and inspect bundles: report and payload in one file."),
+    "init": ("runner.cli.init", "Make a load scenario from a small description."),
     "inspect": ("runner.cli.inspect", "Check a load scenario and show what it would do; nothing is run."),
     "fingerprint": ("runner.cli.fingerprint", "Show a payload's fingerprints and what sealing refuses."),
     "report": ("runner.cli.report", "Check, show, compare and diff reports and runs."),

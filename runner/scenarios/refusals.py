@@ -1,29 +1,37 @@
-"""What pydantic finds wrong with a manifest, said in one line with the path that a person sees in the file."""
+"""What pydantic finds wrong with a manifest, or the description of one, said in one line with the path that a person
+sees in the file.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from runner.errors import InputError, printable
 from runner.scenarios.manifest import Manifest
 from runner.sources.wording import describe
 
-_SAID = {"missing": "is missing", "extra_forbidden": "is no field of a manifest"}
+Checked = TypeVar("Checked", bound=BaseModel)
 _HINTS = {"missing": "add it", "extra_forbidden": "take it out, or look for a slip of the pen"}
 
 
 def checked_manifest(raw: dict[str, Any]) -> Manifest:
     """Raises InputError for the first thing that breaks a rule."""
+    return checked(Manifest, raw, "manifest.json", "a manifest")
+
+
+def checked(model: type[Checked], raw: dict[str, Any], file: str, what: str) -> Checked:
+    """``raw``, which is ``what`` and was read from ``file``. Raises InputError for the first breach of a rule."""
     try:
-        return Manifest.model_validate(raw)
+        return model.model_validate(raw)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         more = error.error_count() - 1
     where, kind = _path(raw, first["loc"], missing=first["type"] == "missing"), first["type"]
-    said = _SAID.get(kind) or _with_value(first["msg"], first["input"])
-    raise InputError(f"manifest.json: {where}{': ' if where else ''}{printable(said)[:400]}",
+    plain = {"missing": "is missing", "extra_forbidden": f"is no field of {what}"}
+    said = plain.get(kind) or _with_value(first["msg"], first["input"])
+    raise InputError(f"{file}: {where}{': ' if where else ''}{printable(said)[:400]}",
                      hint=_HINTS.get(kind, "mend it") + (f"; {more} more to mend" if more else ""))
 
 
