@@ -15,11 +15,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from runner.controller.doctor import examine as run_doctor
 from runner.controller.line import Replayed
 from runner.controller.loads.perform import verify_scenario
+from runner.controller.loads.recorded import read_recorded
 from runner.controller.loads.request import LoadRequest, settle_load
 from runner.controller.loads.series import Series, repeat_scenario
 from runner.controller.sessions.request import Application
@@ -35,14 +37,18 @@ __all__ = ["Application", "compare_runs", "list_runs", "load_scenario", "repeat_
 
 
 def verify(scenario: Place, application: Application, *, seed: int = 0, env: Mapping[str, str] | None = None,
-           policy: str | None = None, out: Path | None = None) -> Replayed:
+           policy: str | None = None, out: Path | None = None, recorded: Place | None = None) -> Replayed:
     """Run a scenario once; the evidence and where it was put. ``env`` are the scenario's variables. An application
-    without a ``command`` runs at its ``url`` already, outside the sandbox.
+    without a ``command`` runs at its ``url`` already, outside the sandbox. What differs from the run in the directory
+    ``recorded`` is the result's ``drift``.
 
     Raises InputError and its kinds for a scenario or a request that breaks a rule, SetupError and its kinds where the
     engine or an image is missing. A fault in the middle is in the result, with exit code 2.
     """
-    return verify_scenario(settle_load(_request(scenario, application, seed, env, policy)), out=out)
+    request = _request(scenario, application, seed, env, policy)
+    if recorded is not None:
+        request = replace(request, recorded=read_recorded(recorded))
+    return verify_scenario(settle_load(request), out=out)
 
 
 def repeat_verify(scenario: Place, application: Application, runs: int, *, seed: int = 0, same_seed: bool = False,

@@ -16,6 +16,7 @@ from runner.cli.progress import RunProgress
 from runner.cli.terminal import VERDICT_COLOURS, colours, painted
 from runner.controller.line import Progress, Replayed
 from runner.controller.loads.perform import verify_scenario
+from runner.controller.loads.recorded import read_recorded
 from runner.controller.loads.request import LoadRequest, SettledLoad, settle_load
 from runner.controller.loads.series import Series, repeat_scenario
 from runner.controller.sessions.request import Application
@@ -36,7 +37,10 @@ from runner.reports.words import counted
 @click.option("--ready-status", type=click.IntRange(100, 599), metavar="N",
               help="What that GET must answer; anything below 500 if not said.")
 @click.option("--ready-timeout", type=float, metavar="SEC", help="How long the application may take to start.")
-@click.option("--seed", type=int, default=0, metavar="N", help="Resolves the schedule, and seeds the script's rng.")
+@click.option("--seed", type=int, metavar="N",
+              help="Resolves the schedule, and seeds the script's rng; 0, or the recorded run's, if not said.")
+@click.option("--recorded", metavar="RUN", shell_complete=directories,
+              help="An earlier run, of ours or of LiteTraffic: what differs, k6 included, is told as drift.")
 @click.option("--repeat", type=int, default=1, metavar="N", help="So many runs, with seeds counting up.")
 @click.option("--same-seed", is_flag=True, help="With --repeat: the same seed each time.")
 @click.option("--env", multiple=True, metavar="NAME[=VALUE]",
@@ -48,16 +52,20 @@ from runner.reports.words import counted
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Write the run to this new directory.")
 @click.option("--json", "as_json", is_flag=True, help="Print the evidence as JSON.")
 @click.option("--quiet", is_flag=True, help="No progress.")
-def command(scenario: str, seed: int, env: tuple[str, ...], out: Path | None, as_json: bool, quiet: bool,
-            policy: str | None, hooks_on_network: bool, repeat: int, same_seed: bool, **options: Any) -> None:
+def command(scenario: str, seed: int | None, recorded: str | None, env: tuple[str, ...], out: Path | None,
+            as_json: bool, quiet: bool, policy: str | None, hooks_on_network: bool, repeat: int, same_seed: bool,
+            **options: Any) -> None:
     """Run SCENARIO, a directory with a manifest.json as LiteTraffic has it, against an application.
 
     Application and k6 run in containers of their own, which share loopback and nothing else. Exit code: 0 pass, 1 an
     assertion failed, 2 nothing was run, 3 inconclusive or in error.
     """
     with ending(as_json=as_json):
+        earlier = read_recorded(recorded) if recorded is not None else None
+        if seed is None:
+            seed = earlier.seed or 0 if earlier is not None else 0
         request = LoadRequest(scenario, _application(options), seed=seed, env=env, policy=policy,
-                              hooks_on_network=hooks_on_network)
+                              hooks_on_network=hooks_on_network, recorded=earlier)
         with page_writer() as write_page:
             if repeat == 1:
                 done = _performed(settle_load(request), out, write_page, quiet=quiet)

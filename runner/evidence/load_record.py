@@ -45,7 +45,7 @@ class LoadRecord(Frozen):
 
     ``scenario_sha256`` is LiteTraffic's digest, ``scenario_fingerprint`` that of every file that k6 could read.
     ``undeclared`` counts evidence by a name that the manifest does not know. ``files`` are the named files of the run
-    directory besides the streams.
+    directory besides the streams. ``series`` names the runs of one ``--repeat``.
     """
 
     scenario: str
@@ -64,6 +64,7 @@ class LoadRecord(Frozen):
     undeclared: dict[str, int] = Field(default_factory=dict)
     fixture_failures: tuple[str, ...] = ()
     cleaned: bool | None = None
+    series: str | None = None
     files: tuple[FileRecord, ...] = ()
 
 

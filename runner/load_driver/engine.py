@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import subprocess
 from collections.abc import Mapping
@@ -24,6 +25,7 @@ FINISHED = frozenset({0, 99})
 FILES = (CONSOLE_FILE, METRICS_FILE, ENGINE_STDOUT, ENGINE_STDERR)
 _VERSION_SECONDS, _FINISH_SECONDS = 5.0, 5.0
 _PIPE = 1 << 20
+_CONFIG = "config.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,7 @@ def run_engine(job: LoadJob, place: Place, env: Mapping[str, str], stop: Stop) -
         writers = [_opened(pipes / name, copiers[name]) for name in caps]
         started = _now()
         try:
+            (pipes / _CONFIG).write_text(json.dumps({"hosts": _hosts(job)}), encoding="utf-8")
             ended = run(command(job, pipes, place.k6), cwd=place.folder / SCENARIO_FOLDER, env=env, stop=stop,
                         seconds=job.engine_seconds, stdout=copiers[ENGINE_STDOUT], stderr=copiers[ENGINE_STDERR])
         finally:
@@ -74,9 +77,15 @@ def run_engine(job: LoadJob, place: Place, env: Mapping[str, str], stop: Stop) -
 def command(job: LoadJob, pipes: Path, program: str = K6) -> list[str]:
     """The command line."""
     denied = [word for network in job.denied for word in ("--blacklist-ip", network)]
+    named = ["--config", str(pipes / _CONFIG)] if _hosts(job) else []
     return [program, "run", "--quiet", "--no-usage-report", "--max-redirects", "0", "--log-format", "raw",
-            "--console-output", str(pipes / CONSOLE_FILE), "--out", f"json={pipes / METRICS_FILE}", *denied,
+            "--console-output", str(pipes / CONSOLE_FILE), "--out", f"json={pipes / METRICS_FILE}", *named, *denied,
             f"./{job.script}"]
+
+
+def _hosts(job: LoadJob) -> dict[str, str]:
+    """Names that k6 is not to resolve again. A script can have its own; where they lead is denied all the same."""
+    return {host: address for host, _, address in job.pins if host != address}
 
 
 def _opened(pipe: Path, copier: Copier) -> int:

@@ -46,6 +46,15 @@ def test_the_command_line_is_litetraffics() -> None:
         "k6", "run", "--quiet", "--no-usage-report", "--max-redirects", "0", "--log-format", "raw",
         "--console-output", "/p/console.log", "--out", "json=/p/metrics.jsonl",
         "--blacklist-ip", "10.0.0.0/8", "--blacklist-ip", "::/0", "./-v.js"]
+    pinned = job_for(NOWHERE, script="a.js", pins=(("shop.test", 80, "10.1.2.3"), ("10.9.9.9", 80, "10.9.9.9")))
+    assert command(pinned, Path("/p"), "k6")[-3:] == ["--config", "/p/config.json", "./a.js"]
+
+
+def test_names_that_were_resolved_are_k6s(tmp_path: Path) -> None:
+    k6 = PIPES + "print(open(words[words.index('--config') + 1]).read())"
+    place = place_in(tmp_path, k6)
+    lived(job_for(NOWHERE, pins=(("shop.test", 80, "10.1.2.3"), ("10.9.9.9", 80, "10.9.9.9"))), place)
+    assert json.loads((place.out / "engine.stdout.log").read_bytes()) == {"hosts": {"shop.test": "10.1.2.3"}}
 
 
 @pytest.mark.parametrize(("k6", "lifecycle", "code", "number", "detail"), [

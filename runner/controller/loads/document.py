@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from runner import __version__
+from runner.controller.loads.recorded import drift_of
 from runner.controller.loads.request import SettledLoad
 from runner.controller.records import fingerprint_record, image_record, moment, policy_record, sample_of
 from runner.controller.sessions.document import ready_text
@@ -81,7 +82,7 @@ def load_result(settled: SettledLoad, made: LoadFindings, finished: datetime) ->
         actual_content_fingerprint=seen.content, payload_fingerprint=fingerprint_record(seen),
         payload_unchanged=made.payload_unchanged,
         image=image_record(None, made.image) if made.image else None, policy=policy_record(settled.policy),
-        engine=asdict(made.facts), drift=_drift(settled), samples=tuple(sample_of(run) for run in made.judged),
+        engine=asdict(made.facts), drift=_drift(settled, made), samples=tuple(sample_of(run) for run in made.judged),
         error=made.error, cleanup=made.cleanup, docker_image=made.image.name if made.image else None,
         docker_image_id=made.image.id if made.image else None, docker_network=settled.network,
         mode="verify", seed=scenario.seed, planned_journeys=scenario.planned_journeys,
@@ -106,19 +107,18 @@ def _fields(found: LoadFound | None) -> dict[str, Any]:
 def _load(settled: SettledLoad, made: LoadFindings) -> LoadRecord:
     scenario, found = settled.scenario, made.found
     undeclared = found.judgement.undeclared if found is not None else {}
-    engine = found.outcome.engine if found is not None else None
     return LoadRecord(
         scenario=printable(scenario.name), directory=_report(settled), scenario_sha256=scenario.sha256,
         scenario_fingerprint=made.scenario.content, target=printable(settled.target),
         target_command=printable(settled.command.display) if settled.command else None,
-        ready=ready_text(settled.ready), engine=printable(engine.version) if engine else "",
+        ready=ready_text(settled.ready), engine=_engine(made),
         schedule=tuple(PhaseRecord(name=printable(phase.name), seconds=phase.seconds, rate=phase.rate)
                        for phase in scenario.schedule),
         budgets=asdict(scenario.budgets), maxima=asdict(scenario.maxima),
         driver_image=image_record(None, made.driver_image), driver_policy=policy_record(settled.driver_policy),
         undeclared={printable(name)[:200]: count for name, count in undeclared.items()},
         fixture_failures=tuple(map(printable, found.outcome.fixture_failures)) if found else (),
-        cleaned=found.outcome.cleaned if found else None, files=made.files)
+        cleaned=found.outcome.cleaned if found else None, series=settled.request.series, files=made.files)
 
 
 def load_opening(settled: SettledLoad, run_id: str, started: datetime, place: Path) -> Opening:
@@ -143,8 +143,17 @@ def _report(settled: SettledLoad) -> str:
     return printable(os.path.abspath(settled.scenario.directory))
 
 
-def _drift(settled: SettledLoad) -> tuple[Drift, ...]:
-    return () if settled.network == "none" else (Drift(what="network", recorded="none", used=settled.network),)
+def _drift(settled: SettledLoad, made: LoadFindings) -> tuple[Drift, ...]:
+    recorded, engine = settled.request.recorded, _engine(made)
+    network = Drift(what="network", recorded="none", used=settled.network)
+    return (*(drift_of(recorded, settled.scenario, engine) if recorded is not None else ()),
+            *((network,) if settled.network != "none" else ()))
+
+
+def _engine(made: LoadFindings) -> str:
+    """What k6 says of itself; empty where it did not run."""
+    engine = made.found.outcome.engine if made.found is not None else None
+    return printable(engine.version) if engine else ""
 
 
 def _warnings(settled: SettledLoad, made: LoadFindings) -> list[str]:

@@ -6,12 +6,13 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from runner.controller.loads.recorded import LOCK_FILE, RUN_FILE
 from runner.controller.loads.request import SettledLoad
 from runner.load.outcome import CONSOLE_FILE, ENGINE_STDERR, ENGINE_STDOUT, METRICS_FILE, LoadOutcome
 from runner.oracles.load.events import events_jsonl
 from runner.oracles.load.model import Events, Metrics
 
-RUN_FILE, LOCK_FILE, EVENTS_FILE = "run.json", "scenario.lock.json", "events/000001.jsonl"
+EVENTS_FILE = "events/000001.jsonl"
 OBSERVATION_FILE, FIXTURE_FILE, TIMELINE_FILE = "observation.json", "fixture.json", "timeline.json"
 _RAW = (CONSOLE_FILE, METRICS_FILE, ENGINE_STDOUT, ENGINE_STDERR)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from runner.browser.job import Ready
 from runner.controller.bounds import Network
 from runner.controller.loads.places import Place, reach
+from runner.controller.loads.recorded import RecordedLoad
 from runner.controller.sessions.request import Application, check_url
 from runner.errors import UsageError, printable
 from runner.load.outcome import LAUNCHED_LINE, READY_LINE
@@ -31,6 +32,7 @@ _AROUND = 30.0
 class LoadRequest:
     """One run of a scenario. ``application.env`` is the application's; ``env`` the scenario's: ``NAME=VALUE``, or
     ``NAME`` for this process's own value. ``hooks_on_network``: command fixtures may run where there is a network.
+    ``recorded`` is an earlier run to tell the differences from, ``series`` the name of those that this run is one of.
     """
 
     scenario: str
@@ -39,6 +41,8 @@ class LoadRequest:
     env: tuple[str, ...] = field(default=(), repr=False)
     policy: str | None = None
     hooks_on_network: bool = False
+    recorded: RecordedLoad | None = None
+    series: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

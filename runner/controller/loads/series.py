@@ -13,7 +13,7 @@ from typing import Any
 
 from runner.controller.line import UNWATCHED, Progress, Replayed
 from runner.controller.loads.perform import verify_scenario
-from runner.controller.loads.request import LoadRequest, SettledLoad, settle_load
+from runner.controller.loads.request import LoadRequest, settle_load
 from runner.errors import ExitCode, UsageError
 from runner.evidence.database import store_root
 from runner.evidence.files import write_atomically
@@ -53,8 +53,9 @@ def repeat_scenario(request: LoadRequest, times: int, *, same_seed: bool = False
     """
     if not 1 <= times <= MOST:
         raise UsageError(f"--repeat {times}: expected 1 to {MOST}")
-    settled = [_settled(request, request.seed + (0 if same_seed else index)) for index in range(times)]
     name = f"series_{datetime.now(UTC):%Y%m%d_%H%M%S}_{secrets.token_hex(4)}"
+    settled = [settle_load(replace(request, series=name, seed=request.seed + (0 if same_seed else index)))
+               for index in range(times)]
     runs: list[Replayed] = []
     for index, one in enumerate(settled, 1):
         place = None if out is None else out / f"run-{index}"
@@ -84,10 +85,6 @@ def series_document(name: str, seed: int, requested: int, runs: list[Result], *,
         "runs": [run.run_id for run in runs],
         "result": [{"run_id": run.run_id, "seed": run.seed, "verdict": run.verdict, "lifecycle": run.lifecycle}
                    for run in runs]}
-
-
-def _settled(request: LoadRequest, seed: int) -> SettledLoad:
-    return settle_load(replace(request, seed=seed))
 
 
 def _figure(result: Result, *path: str) -> float | None:
