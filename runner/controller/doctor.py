@@ -6,10 +6,13 @@ import os
 import shutil
 from pathlib import Path
 
-from runner.errors import SetupError, UsageError, printable
+from runner.controller.loads.engine import k6_version
+from runner.errors import RunnerError, SetupError, UsageError, printable
 from runner.evidence.database import is_store, open_database, store_root
 from runner.images.cache import cache_dir
 from runner.images.process import require_tool
+from runner.sandbox.backends import open_pair_backend
+from runner.sandbox.backends.base import PairBackend
 from runner.sandbox.backends.docker.checkup import Finding, check_up
 
 _NEEDED_DISK = 2 << 30
@@ -18,8 +21,25 @@ _NEEDED_DISK = 2 << 30
 def examine() -> tuple[Finding, ...]:
     """All checks; the engine first, since without one there is nothing else to do."""
     root = store_root()
-    return (*check_up(), store(root), *(disk(name, place) for name, place in (("disk", root), ("cache", cache_dir()))),
-            builder())
+    disks = (disk(name, place) for name, place in (("disk", root), ("cache", cache_dir())))
+    engine = check_up()
+    return (*engine, *(load_engine() if engine[0].status == "ok" else ()), store(root), *disks, builder())
+
+
+def load_engine(backend: PairBackend | None = None) -> tuple[Finding, ...]:
+    """Whether k6 runs here, and which. Nothing is said without the image: that was said before."""
+    try:
+        backend = backend or open_pair_backend()
+        backend.own_image("k6")
+    except RunnerError:
+        return ()
+    try:
+        version = k6_version(backend)
+    except RunnerError as error:
+        return (Finding("k6", "fail", error.message, error.hint or "runner images verify k6"),)
+    if not version:
+        return (Finding("k6", "fail", "does not say its version", "runner images verify k6"),)
+    return (Finding("k6", "ok", version),)
 
 
 def store(root: Path) -> Finding:

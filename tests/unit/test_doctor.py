@@ -10,13 +10,16 @@ from click.testing import CliRunner
 
 from runner.cli.doctor import command
 from runner.controller import doctor
-from runner.controller.doctor import builder, disk, examine, store
-from runner.errors import EngineUnavailable
+from runner.controller.doctor import builder, disk, examine, load_engine, store
+from runner.errors import EngineUnavailable, ImageUnavailable
 from runner.images import process
 from runner.sandbox.backends.base import BackendFacts
 from runner.sandbox.backends.docker import checkup
 from runner.sandbox.backends.docker.checkup import check_up, image, memory
 from runner.sandbox.backends.docker.imagestate import ImageState
+from runner.sandbox.backends.fake import FakeBackend, FakeRun
+from runner.sandbox.exit import Cause, ExitStatus
+from runner.sandbox.image import ResolvedImage
 from runner.sandbox.policy import load_policy
 
 POLICIES = [load_policy("default"), load_policy("strict")]
@@ -121,6 +124,37 @@ def test_an_image_builder_is_wished_for(monkeypatch):
     monkeypatch.setattr(process, "_PATH", "/nowhere")
     found = builder()
     assert (found.status, "mmdebstrap" in found.fix) == ("warn", True)
+
+
+class Loads:
+    """A backend whose k6 image and session are what a test wants."""
+
+    def __init__(self, image=True, fault=None, said=b"k6 v9\nmore\n", code=0):
+        self._image, self._fault = image, fault
+        self._run = FakeRun(ExitStatus(Cause.EXITED, code), stdout=said)
+
+    def own_image(self, name):
+        if not self._image:
+            raise ImageUnavailable(f"{name} is not there")
+        return ResolvedImage("sha256:1", name, "linux/amd64", "id")
+
+    def open(self, plan, sealed):
+        if self._fault is not None:
+            raise self._fault
+        return FakeBackend([self._run]).open(plan, sealed)
+
+
+@pytest.mark.parametrize(("backend", "status", "seen"), [
+    (Loads(), "ok", "k6 v9"), (Loads(said=b""), "fail", "does not say its version"),
+    (Loads(code=1), "fail", "does not say its version"), (Loads(fault=EngineUnavailable("gone")), "fail", "gone")])
+def test_k6_is_run_to_see_that_it_runs(backend, status, seen):
+    found, = load_engine(backend)
+    assert (found.name, found.status, found.seen) == ("k6", status, seen)
+    assert (found.fix != "") == (status != "ok")
+
+
+def test_without_its_image_there_is_nothing_to_run():
+    assert load_engine(Loads(image=False)) == ()
 
 
 @pytest.fixture
