@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.bench.loki import CRASH_SECONDS, PORT, replaying
-from tests.bench.measure import Ratio, timed
+from tests.bench.measure import Ratio, compiled, timed
 
 DATA = Path(__file__).parents[1] / "data" / "loki"
 MORE_RUNS = 4
@@ -34,7 +34,7 @@ def browser(folder: Path) -> Iterator[Ratio]:
         done = subprocess.run([sys.executable, "-m", "runner", "replay", str(DATA / sample), "--payload", str(app),
                                "--target-command", f"python3 app.py --port {PORT}", "--yes", "--json", "--quiet",
                                "--out", str(out), *words], check=True, stdout=subprocess.PIPE, text=True,
-                              env=_compiled(folder))
+                              env=compiled(folder))
         result: dict[str, Any] = json.loads(done.stdout)
         return result
 
@@ -42,12 +42,6 @@ def browser(folder: Path) -> Iterator[Ratio]:
     yield from _speed(folder, app, replay)
     yield _spread(replay("race", "--runs", str(RACES)))
     yield _left(lambda: replay(_one_click(folder), "--runs", str(MANY), "--jobs", "2"))
-
-
-def _compiled(folder: Path) -> dict[str, str]:
-    """Our program as an installation leaves it, and as LOKI is: compiled, whatever this shell says of bytecode."""
-    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return {**kept, "PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
 
 
 def _payload(folder: Path) -> Path:

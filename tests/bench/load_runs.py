@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.bench.measure import Ratio, timed
+from tests.bench.measure import Ratio, compiled, timed
 
 SAMPLE = Path(__file__).parents[2] / "docs" / "samples" / "coupon"
 SECONDS, RATE, RUNS = 4, 50, 3
@@ -32,7 +32,8 @@ def load_runs(folder: Path) -> Iterator[Ratio]:
         done = subprocess.run([sys.executable, "-m", "runner", "verify", str(scenario), "--payload",
                                str(SAMPLE / "app"), "--target-command", "python3 server.py", "--target-url",
                                "http://127.0.0.1:8000", "--json", "--quiet", "--out",
-                               str(folder / f"run-{len(results)}")], check=True, stdout=subprocess.PIPE, text=True)
+                               str(folder / f"run-{len(results)}")], check=True, stdout=subprocess.PIPE, text=True,
+                              env=compiled(folder))
         results.append(json.loads(done.stdout))
 
     verify()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -45,3 +47,11 @@ def compare(name: str, ours: Callable[[], object], theirs: Callable[[], object],
     pairs = [(timed(ours), timed(theirs)) for _ in range(runs)]
     return Ratio(name, statistics.median(mine for mine, _ in pairs) / per,
                  statistics.median(other for _, other in pairs) / per_theirs, must, aim, runs)
+
+
+def compiled(folder: Path) -> dict[str, str]:
+    """An environment in which our program is as an installation leaves it: compiled, whatever this shell says of
+    bytecode.
+    """
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, "PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
