@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import signal
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from queue import Queue
 from threading import Thread
 from typing import Any, ClassVar
 
@@ -31,9 +35,11 @@ export default function () {
 
 
 class Shop(BaseHTTPRequestHandler):
-    """Answers everything; remembers whom it was asked for."""
+    """Answers everything; remembers whom it was asked for, and what was made and removed."""
 
     asked: ClassVar[set[str]] = set()
+    made: ClassVar[Queue[str]] = Queue()
+    removed: ClassVar[Queue[str]] = Queue()
 
     def do_GET(self) -> None:
         self.asked.add(self.headers["Host"])
@@ -43,6 +49,19 @@ class Shop(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"] or 0))
+        self.made.put(self.path)
+        self.send_response(201)
+        self.send_header("Content-Length", "11")
+        self.end_headers()
+        self.wfile.write(b'{"id": "f"}')
+
+    def do_DELETE(self) -> None:
+        self.removed.put(self.path)
+        self.send_response(204)
+        self.end_headers()
+
     def log_message(self, *_: Any) -> None:
         pass
 
@@ -50,17 +69,17 @@ class Shop(BaseHTTPRequestHandler):
 @pytest.fixture
 def shop() -> Iterator[int]:
     """Its port, on every loopback address."""
+    Shop.asked, Shop.made, Shop.removed = set(), Queue(), Queue()
     server = ThreadingHTTPServer(("0.0.0.0", 0), Shop)
     thread = Thread(target=server.serve_forever)
     thread.start()
-    Shop.asked = set()
     yield server.server_address[1]
     server.shutdown()
     thread.join()
     server.server_close()
 
 
-def scenario(place: Path, port: int, options: str = "traffic()") -> Path:
+def scenario(place: Path, port: int, options: str = "traffic()", **changes: Any) -> Path:
     (place / "scenario").mkdir()
     (place / "scenario" / "main.js").write_text(SCRIPT.replace("PORT", str(port)).replace("OPTIONS", options))
     (place / "scenario" / "manifest.json").write_text(json.dumps({
@@ -71,7 +90,7 @@ def scenario(place: Path, port: int, options: str = "traffic()") -> Path:
         "observations": [{"path": "/state", "assertion": "state", "expected": {"/value": 1}}],
         "schedule": {"unit": "journeys_per_second", "phases": [{"name": "only", "seconds": 1, "rate": 2}]},
         "budgets": {"max_seconds": 20, "max_requests": 50, "max_write_attempts": 5, "max_in_flight": 4,
-                    "max_artifact_bytes": 8 << 20}}))
+                    "max_artifact_bytes": 8 << 20}, **changes}))
     return place / "scenario"
 
 
@@ -108,3 +127,23 @@ def test_a_script_that_leads_the_name_elsewhere_gets_nowhere(shop: int, tmp_path
     assert "127.0.0.2" in (tmp_path / "run" / "engine.stderr.log").read_text(encoding="utf-8") + (
         tmp_path / "run" / "metrics.jsonl").read_text(encoding="utf-8")
     assert Shop.asked == {f"{NAME}:{shop}"}, "the readiness check and the observation are ours"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_what_was_made_there_is_removed_though_somebody_loses_patience(shop: int, tmp_path: Path,
+                                                                       number: signal.Signals) -> None:
+    made = scenario(
+        tmp_path, shop, schedule={"unit": "journeys_per_second", "phases": [{"name": "l", "seconds": 60, "rate": 1}]},
+        budgets={"max_seconds": 90, "max_requests": 500, "max_write_attempts": 5, "max_in_flight": 4,
+                 "max_artifact_bytes": 8 << 20},
+        fixtures={"recipe": "own", "owned_http": {"create_path": "/made", "delete_path": "/made/{fixture_id}",
+                                                  "id_pointer": "/id"}})
+    running = subprocess.Popen([sys.executable, "-m", "runner", "verify", str(made), "--target",
+                                f"http://127.0.0.1:{shop}", "--out", str(tmp_path / "run"), "--quiet"],
+                               stderr=subprocess.PIPE, text=True)
+    assert Shop.made.get(timeout=60) == "/made"
+    assert Shop.removed.empty()
+    running.send_signal(number)
+    _, said = running.communicate()
+    assert (running.returncode, Shop.removed.get_nowait()) == (130, "/made/f"), said
+    assert "Traceback" not in said

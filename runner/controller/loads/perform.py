@@ -43,6 +43,9 @@ ARTIFACTS_FILE = "artifacts.json"
 _EXIT_CODES = {"pass": ExitCode.OK, "fail": ExitCode.NOT_REPRODUCED, "inconclusive": ExitCode.NO_VERDICT,
                "error": ExitCode.NO_VERDICT}
 
+_GRACE = 20.0
+"""Seconds to clean up in, after an interrupt: 4 s for k6 to end, 5 s for a request, the rest for a teardown."""
+
 Pairs = tuple[tuple[str, str], ...]
 
 
@@ -128,8 +131,12 @@ def _checked_place(settled: SettledLoad, run_id: str, out: Path | None) -> Path:
 
 
 def _driver_plan(settled: SettledLoad, image: ResolvedImage, env: Pairs) -> Plan:
+    # What was made in an application that goes on running is removed, also if somebody loses patience.
+    scenario = settled.scenario
+    makes = settled.network != "none" and (scenario.owned is not None or scenario.hooks is not None)
     return Plan(argv=DRIVER_ARGV, cwd=".", env=env, policy=settled.driver_policy, timeout=settled.times.in_all, runs=1,
-                jobs=1, ahead=0, image=image, artifacts=(f"{OUTPUT_FOLDER}/**",), network=settled.network)
+                jobs=1, ahead=0, image=image, artifacts=(f"{OUTPUT_FOLDER}/**",), network=settled.network,
+                grace=_GRACE if makes else 0.0)
 
 
 def _session(backend: PairBackend, settled: SettledLoad, image: ResolvedImage | None, sealed: SealedPayload,

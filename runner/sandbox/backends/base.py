@@ -67,7 +67,9 @@ class Plan:
     """Everything a session needs to know, decided before anything starts.
 
     ``env`` is what the workload gets besides the image's own; its values may be secrets and are never part
-    of a container's configuration. ``timeout`` is seconds per run. ``ahead`` runs are made ready early.
+    of a container's configuration. ``timeout`` is seconds per run. ``ahead`` runs are made ready early. ``grace`` is
+    how many seconds a run that is cancelled has, after a TERM, to undo what it did outside: none, unless it is our own
+    driver on a network.
     """
 
     argv: tuple[str, ...]
@@ -83,6 +85,7 @@ class Plan:
     shell_speaks: bool = False
     working_copy: str = "repository"
     artifacts: tuple[str, ...] = ()
+    grace: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

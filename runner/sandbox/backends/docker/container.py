@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,6 +79,12 @@ class Container:
             self.attachment = Attachment(self._api, self.id)
             self._api.start(self.id)
         return self.attachment
+
+    def terminate(self, seconds: float) -> None:
+        """TERM, and so long a wait for the end. Whatever comes of it, a kill must follow."""
+        with suppress(APIError, requests.exceptions.RequestException):
+            self._api.kill(self.id, "SIGTERM")
+            self._api.wait(self.id, timeout=int(seconds))
 
     def kill(self) -> None:
         """KILL; a container that is over already is fine. An engine that sees no end within its own patience is

@@ -13,12 +13,14 @@ from runner.sandbox.exit import StopReason
 from runner.sandbox.output import OutputPair
 
 _DRAIN_SECONDS = 30.0
+MAX_GRACE = 30.0
+"""Seconds that a container may be given to end by itself."""
 Stops = Mapping[Cancel, StopReason]
 """Switches, and what it means that one is thrown; the first one counts."""
 
 
 def pump(attachment: Attachment, output: OutputPair, deadline: Limit, stops: Stops,
-         kill: Callable[[], None]) -> StopReason | None:
+         kill: Callable[[StopReason], None]) -> StopReason | None:
     """Read to the end of the stream, a cap, the deadline or a switch that is thrown; then kill and drain what is left.
 
     Returns why *we* stopped it, or ``None`` when it ended by itself. Raises EngineUnavailable when the
@@ -51,11 +53,12 @@ def _feed(attachment: Attachment, output: OutputPair) -> bool:
     return True
 
 
-def _stop(reason: StopReason, attachment: Attachment, output: OutputPair, kill: Callable[[], None]) -> StopReason:
+def _stop(reason: StopReason, attachment: Attachment, output: OutputPair,
+          kill: Callable[[StopReason], None]) -> StopReason:
     """Kill and drain at once: an engine may answer to a kill only when the output it still holds was taken."""
     with ThreadPoolExecutor(1, thread_name_prefix="kill") as pool:
-        killing = pool.submit(kill)
-        drain = Deadline.after(_DRAIN_SECONDS)
+        killing = pool.submit(kill, reason)
+        drain = Deadline.after(MAX_GRACE + _DRAIN_SECONDS)
         while not drain.expired:
             if attachment.wait_readable(drain) and not _feed(attachment, output):
                 killing.result()

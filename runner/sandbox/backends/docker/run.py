@@ -16,7 +16,7 @@ from runner.sandbox.backends.docker.blueprint import Blueprint
 from runner.sandbox.backends.docker.boundary import is_gvisor
 from runner.sandbox.backends.docker.container import Container, FinalState
 from runner.sandbox.backends.docker.group import Group
-from runner.sandbox.backends.docker.pump import Stops, pump
+from runner.sandbox.backends.docker.pump import MAX_GRACE, Stops, pump
 from runner.sandbox.cancel import Cancel
 from runner.sandbox.deadline import Deadline, Limit
 from runner.sandbox.exit import ExitFacts, StopReason, Trailer, classify_exit
@@ -84,7 +84,7 @@ class DockerRun:
     def follow(self, deadline: Limit, stops: Stops | None = None) -> Execution:
         """Follow the output of a released workload to its end, or until it must stop; classify."""
         switches = {self._cancel: StopReason.CANCEL, **(stops or {})}
-        stopped = pump(self._attachment, self.output, deadline, switches, self._container.kill)
+        stopped = pump(self._attachment, self.output, deadline, switches, self._end)
         wall = time.monotonic() - self._begun
         final = self._container.wait(Deadline.after(_WAIT_SECONDS))
         self._over = True
@@ -93,6 +93,12 @@ class DockerRun:
                          stdout=seen.stdout, stderr=seen.stderr, output_sha256=seen.sha256, wall_seconds=wall,
                          cpu_seconds=self._cpu_seconds(trailer),
                          peak_memory=trailer.peak_memory if trailer else None)
+
+    def _end(self, reason: StopReason) -> None:
+        grace = min(self._blueprint.plan.grace, MAX_GRACE)
+        if reason is StopReason.CANCEL and grace > 0:
+            self._container.terminate(grace)
+        self._container.kill()
 
     def _cpu_seconds(self, trailer: Trailer | None) -> float | None:
         """gVisor counts as used what a process waits for its quota (seen: 13.6 s in 2.5 s on one core): no figure."""
