@@ -16,7 +16,7 @@ from runner.evidence.observation import Observation
 from runner.evidence.result import Result
 from runner.evidence.store import RunDirectory
 from runner.evidence.verdict import Judged, Verdict, VerdictKind
-from runner.oracles.judge import unjudged
+from runner.oracles.judgement import unjudged
 from runner.sandbox.backends.base import CLEANUP_INCOMPLETE, BackendFacts, Plan, Session
 
 Judge = Callable[[Observation], Judged]

@@ -14,7 +14,8 @@ from runner.controller.observe import RunsCut, observe
 from runner.errors import FlakyFailure, NoVerdict, UsageError
 from runner.evidence.observation import Observation, Workspace
 from runner.oracles.contract import Contract
-from runner.oracles.judge import Judgement, judge
+from runner.oracles.judge import judge
+from runner.oracles.judgement import Judgement
 from runner.oracles.match import Matcher
 from runner.oracles.propose import Wanted, disagreements, propose_contract
 from runner.oracles.signature.learn import SignatureKind

@@ -8,7 +8,7 @@ from enum import StrEnum
 from runner.errors import ExitCode
 from runner.evidence.observation import Observation
 from runner.evidence.session_record import SessionRun
-from runner.oracles.judge import Judgement
+from runner.oracles.judgement import Judgement
 from runner.sandbox.exit import Cause
 
 

@@ -37,7 +37,7 @@ class EngineRun:
     group were still there after the last kill.
     """
 
-    version: str
+    version: str = ""
     exit_code: int | None = None
     signal: int | None = None
     started_at: str = ""

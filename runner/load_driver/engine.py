@@ -71,7 +71,7 @@ def run_engine(job: LoadJob, place: Place, env: Mapping[str, str], stop: Stop) -
         for copier in copiers.values():
             copier.finish(_FINISH_SECONDS)
     dropped = tuple((name, copier.dropped) for name, copier in copiers.items() if copier.dropped)
-    return _load(EngineRun(place.engine, started_at=started, finished_at=finished), ended, dropped)
+    return _load(EngineRun(started_at=started, finished_at=finished), ended, dropped)
 
 
 def command(job: LoadJob, pipes: Path, program: str = K6) -> list[str]:

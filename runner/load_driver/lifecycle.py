@@ -30,7 +30,7 @@ def live(job: LoadJob, place: Place, stop: Stop, say: Callable[[bytes], None] = 
     headers = (("X-LiteTraffic-Run", job.run_id),)
     asking, looking = Client(job.pins, headers), Client(job.pins, headers)
     made = Fixtures(job, place, asking, stop)
-    load = Load(EngineRun(place.engine), "crashed", "k6 was not run")
+    load = Load(EngineRun(), "crashed", "k6 was not run")
     outcome = LoadOutcome("done", observations=_unseen(job, "k6 was not run"))
     try:
         empty_files(place.out)

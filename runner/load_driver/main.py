@@ -46,15 +46,17 @@ def main(argv: list[str]) -> int:
 def carry_out(job: LoadJob, place: Place, stop: Stop) -> LoadOutcome:
     """Wait for the application, then run."""
     say(LAUNCHED_LINE)
-    with ThreadPoolExecutor(1) as beside:  # k6 takes a tenth of a second to say its version
+    with ThreadPoolExecutor(1) as beside:  # k6 takes a tenth of a second to say its version, and nobody waits for that
         engine = beside.submit(version, place.k6)
         try:
             wait_ready(job, stop)
         except NotReady as error:
             return LoadOutcome("not_ready", str(error), "cancelled" if stop.asked else "crashed")
         say(READY_LINE)
-        place = replace(place, engine=engine.result())
-    return live(job, place, stop, say)
+        outcome = live(job, place, stop, say)
+        if outcome.engine is None:
+            return outcome
+        return replace(outcome, engine=replace(outcome.engine, version=engine.result()))
 
 
 def say(line: bytes) -> None:

@@ -13,7 +13,7 @@ HELPER = Path("/opt/runner/driver/runtime.js")
 @dataclass(frozen=True, slots=True)
 class Place:
     """``folder`` has the job and the scenario, ``out`` gets what a run leaves. ``env`` is the driver's own environment,
-    ``helper`` the runtime helper's file, ``k6`` the program, and ``engine`` the line that it tells of itself.
+    ``helper`` the runtime helper's file, and ``k6`` the program.
     """
 
     folder: Path
@@ -21,4 +21,3 @@ class Place:
     env: Mapping[str, str]
     helper: Path = HELPER
     k6: str = K6
-    engine: str = ""

@@ -10,7 +10,7 @@ from runner.load.job import LoadJob
 from runner.load_driver.client import Client, NoAnswer, pinned
 from runner.load_driver.stopping import Stop
 
-_FIRST_PAUSE, _LAST_PAUSE, _CONNECT, _ANSWER = 0.01, 0.1, 2.0, 2.0
+_FIRST_PAUSE, _LAST_PAUSE, _CONNECT, _ANSWER = 0.01, 0.05, 2.0, 2.0
 
 
 class NotReady(Exception):

@@ -2,43 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
-
 from runner.evidence.observation import Observation, Workspace
 from runner.oracles.contract import Contract, JavaSignature, ProcessSignature
+from runner.oracles.judgement import Judgement, MismatchReason, Outcome
 from runner.oracles.match import Matcher, Span
 from runner.oracles.signature.learn import signature_mismatch
 from runner.oracles.signature.process import describe_end
-from runner.oracles.text import Found, place, searched_text
+from runner.oracles.text import place, searched_text
 from runner.sandbox.exit import RESOURCE_CAUSES, Cause, ExitStatus
-
-MismatchReason = Literal["timeout", "resource", "no_verdict", "exit_code", "match", "signature", "failure", "diverged"]
-Outcome = Literal["passed", "failed", "timed_out", "resource_exhausted", "no_verdict"]
 
 _NO_VERDICT_CAUSES = frozenset({Cause.NOT_STARTED, Cause.INIT_LOST, Cause.CANCELLED})
 _FULL = frozenset({Workspace.FULL_BYTES, Workspace.FULL_INODES})
 _SIGKILL = 9
-
-
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """What the oracle says of one run.
-
-    ``mismatch_reason`` is the first of its values, in their order, that holds; ``None`` when accepted.
-    ``expected_exit_code`` is ``None`` when none is pinned. ``detail`` explains in plain words and never
-    quotes output or pattern. ``cause`` is the run's cause as settled here: with a full work volume and a
-    contract that was not met it is ``disk_limit``. ``match`` is where the pattern was found, accepted or not.
-    """
-
-    accepted: bool
-    mismatch_reason: MismatchReason | None
-    outcome: Outcome
-    expected_exit_code: int | None = None
-    actual_exit_code: int | None = None
-    detail: str = ""
-    cause: Cause | None = None
-    match: Found | None = None
 
 
 def judge(contract: Contract, observation: Observation, matcher: Matcher,
@@ -59,11 +34,6 @@ def judge(contract: Contract, observation: Observation, matcher: Matcher,
         reason, detail, cause = "resource", "the work volume was full", Cause.DISK_LIMIT
     match = place(span, observation) if span is not None else None
     return Judgement(reason is None, reason, _outcome(reason), expected, status.returncode, detail, cause, match)
-
-
-def unjudged(why: str) -> Judgement:
-    """The judgement of a run that could not be judged; ``why`` in plain words."""
-    return Judgement(False, "no_verdict", "no_verdict", detail=why)
 
 
 def _expected(contract: Contract) -> int | None:

@@ -12,7 +12,7 @@ import sys
 from runner.cli.progress import RunProgress
 from runner.evidence.observation import Observation
 from runner.evidence.verdict import Judged
-from runner.oracles.judge import unjudged
+from runner.oracles.judgement import unjudged
 from runner.sandbox.exit import Cause, ExitStatus
 import dataclasses
 

@@ -35,14 +35,13 @@ def place_in(folder: Path, k6: str = "import sys; sys.exit(0)", env: Mapping[str
     program.chmod(0o755)
     helper = folder / "runtime.js"
     helper.write_text("// the helper\n", encoding="utf-8")
-    return Place(folder, folder / "out", {"PATH": os.environ["PATH"], **(env or {})}, helper, str(program), "k6 v0")
+    return Place(folder, folder / "out", {"PATH": os.environ["PATH"], **(env or {})}, helper, str(program))
 
 
 def lived(job: LoadJob, place: Place, stop: Stop | None = None) -> LoadOutcome:
     """Its outcome, which can be written and read again."""
     outcome = live(job, place, stop or Stop())
     assert outcome.engine is not None
-    assert outcome.engine.version == "k6 v0"
     return outcome
 
 

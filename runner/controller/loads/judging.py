@@ -10,11 +10,12 @@ from runner.controller.loads.request import SettledLoad
 from runner.evidence.observation import Observation
 from runner.evidence.verdict import Judged
 from runner.load.outcome import CONSOLE_FILE, METRICS_FILE
-from runner.oracles.judge import Judgement
-from runner.oracles.load.events import read_events
-from runner.oracles.load.judge import judge_load
-from runner.oracles.load.metrics import aggregate, with_outcome
+from runner.oracles.judgement import Judgement
 from runner.oracles.load.model import Events, LoadJudgement
+
+
+def load() -> None:
+    """Load what judges a run, which takes some 80 ms: there is time for it while the run is under way."""
 
 
 class LoadJudge:
@@ -29,6 +30,10 @@ class LoadJudge:
 
     def judge(self, observation: Observation) -> Judged:
         """The files are kept under their own names, so the observation keeps none."""
+        from runner.oracles.load.events import read_events  # start-up time: `load`
+        from runner.oracles.load.judge import judge_load
+        from runner.oracles.load.metrics import aggregate, with_outcome
+
         left = left_by(observation)
         outcome, scenario = shown(left.outcome), self._settled.scenario
         self.left = left.files

@@ -20,7 +20,7 @@ from runner.controller.loads.document import (
     started_record,
 )
 from runner.controller.loads.files import Moments, files_of
-from runner.controller.loads.judging import LoadJudge
+from runner.controller.loads.judging import LoadJudge, load
 from runner.controller.loads.request import SettledLoad
 from runner.controller.loads.staging import staged
 from runner.controller.loads.tokens import mint
@@ -69,7 +69,7 @@ def verify_scenario(settled: SettledLoad, *, out: Path | None = None, progress: 
         directory.begin(("replay.started", started_record(settled, image, driver_image)),
                         ("payload.sealed", fingerprint_record(sealed.fingerprint).model_dump()))
         judge = LoadJudge(settled, run_id)
-        runs = Gathered(judge.judge, directory, progress, facts)
+        runs = Gathered(judge.judge, directory, replace(progress, running=lambda: _meanwhile(progress)), facts)
         driving = _driver_plan(settled, driver_image, env)
         opened = _session(backend, settled, image, sealed, driving, job)
         fault = run_all(opened, driving, runs, partial(check_unchanged, sealed))
@@ -82,6 +82,11 @@ def verify_scenario(settled: SettledLoad, *, out: Path | None = None, progress: 
             named = files_of(settled, run_id, when, judge.found.outcome, judge.left, judge.events, judge.found.metrics)
             made = replace(made, files=_written(directory, masker, run_id, named))
         return Replayed(directory.finish(load_result(settled, made, datetime.now(UTC))), directory.path, fault)
+
+
+def _meanwhile(progress: Progress) -> None:
+    progress.running()
+    load()
 
 
 def _concluded(made: LoadFindings, fault: RunnerError | None) -> LoadFindings:

@@ -21,7 +21,7 @@ from runner.evidence.verdict import Judged, Verdict
 from runner.incidents.identity import is_grave
 from runner.incidents.model import Failure, Incident
 from runner.oracles.events import SessionJudgement, judge_session
-from runner.oracles.judge import Judgement, MismatchReason
+from runner.oracles.judgement import Judgement, MismatchReason
 from runner.sandbox.backends.base import PairBackend
 
 OUTCOME_PATH = b"out/outcome.json"

@@ -28,7 +28,7 @@ from runner.incidents.model import ImagePart, Incident, OwnPart, TargetPart
 from runner.incidents.own import KEY, own_part
 from runner.incidents.read import parse_incident
 from runner.incidents.write import incident_document
-from runner.oracles.judge import Judgement, unjudged
+from runner.oracles.judgement import Judgement, unjudged
 from runner.reports.script.render import render_script
 from runner.sandbox.backends.base import PairBackend
 from runner.sandbox.image import ResolvedImage
