@@ -1,9 +1,14 @@
-"""``load_metrics``: aggregating k6's JSON output against a loop that only parses its lines with ``json.loads``."""
+"""``load_metrics``: aggregating k6's JSON output against a loop that only parses its lines with ``json.loads``, and the
+memory that ten million points take against that of one million.
+"""
 
 from __future__ import annotations
 
 import json
 import random
+import resource
+import subprocess
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,6 +21,10 @@ from tests.bench.measure import Ratio, compare
 JOURNEYS = 4_000
 """About 80,000 points."""
 
+MANY, FEW = 10_000_000, 1_000_000
+"""Points."""
+
+_POINTS_OF_A_JOURNEY = 22
 _TIMINGS = ("blocked", "connecting", "tls_handshaking", "sending", "waiting", "receiving")
 _BEGUN = datetime(2026, 12, 1, 8, tzinfo=UTC)
 
@@ -85,3 +94,23 @@ def load_metrics(folder: Path) -> Iterator[Ratio]:
                 json.loads(line)
 
     yield compare("load_metrics", ours, theirs, must=0.4)
+    yield Ratio("load_metrics.memory", _peak(MANY), _peak(FEW), 1.25, None, 1)
+
+
+def _peak(points: int) -> float:
+    """MiB of a process that aggregates so many points."""
+    done = subprocess.run([sys.executable, "-m", "tests.bench.load_metrics", str(points)], check=True,
+                          stdout=subprocess.PIPE, text=True)
+    return float(done.stdout)
+
+
+def main(points: int) -> None:
+    """Aggregate them, and print the peak of this process."""
+    journeys = points // _POINTS_OF_A_JOURNEY
+    found = aggregate(k6_lines(journeys), scenario(journeys // 50))
+    assert found.points >= points * 0.99
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
