@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from browser_container import POLICY, browsing, parsed, run_in_browser_image
 
-from runner.controller.images import verify_images
+from runner.images.build import build, obtain
+from runner.images.cache import cache_dir
 from runner.images.inputs import load_inputs
 from runner.resources import data_dir
 from runner.sandbox.backends.docker.engine import connect
@@ -134,9 +135,13 @@ def test_it_is_on_the_engine_as_its_recipe_stands() -> None:
     assert image.volumes == ()
 
 
-def test_a_build_from_scratch_gives_the_very_same_image() -> None:
-    check, = verify_images(["browser"], say=lambda _: None)
-    assert check.engine == "same", check.changes
+def test_a_build_from_scratch_gives_the_very_same_image(tmp_path_factory: pytest.TempPathFactory) -> None:
+    inputs = load_inputs(data_dir("images"), "browser")
+    first, second = obtain(inputs, cache_dir()), build(inputs, tmp_path_factory.mktemp("second"))
+    if first.record.packages != second.record.packages:
+        # Debian has newer packages than when the engine's image was made: today's build is compared with another.
+        first = build(inputs, tmp_path_factory.mktemp("first"))
+    assert second.record == first.record
 
 
 def test_the_upper_layer_has_all_of_the_driver() -> None:
