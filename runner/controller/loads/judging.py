@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from io import BytesIO
 
 from runner.controller.loads.document import LoadFound
 from runner.controller.loads.reading import left_by, shown
@@ -38,7 +39,7 @@ class LoadJudge:
         outcome, scenario = shown(left.outcome), self._settled.scenario
         self.left = left.files
         self.events = read_events(left.files.get(CONSOLE_FILE, b""), self._run_id)
-        metrics = with_outcome(aggregate(left.files.get(METRICS_FILE, b"").splitlines(), scenario), outcome)
+        metrics = with_outcome(aggregate(BytesIO(left.files.get(METRICS_FILE, b"")), scenario), outcome)
         judgement = judge_load(scenario, outcome, self.events, metrics,
                                artifact_bytes=sum(map(len, left.files.values())))
         self.found = LoadFound(outcome, judgement, metrics)

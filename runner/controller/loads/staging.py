@@ -17,8 +17,9 @@ from runner.errors import PayloadRefused
 from runner.load.job import JOB_FILE, SCENARIO_FOLDER, Caps, LoadJob, write_job
 from runner.payload.seal import SealedPayload, seal
 
-_ARTIFACTS = 80 << 20
-"""Bytes of metrics and console that are taken out of the volume at the most."""
+_CONSOLE = 16 << 20
+_OTHERS = 4 << 20
+"""Bytes of the outcome and of what k6 prints itself, in what the policy lets be taken out of the volume."""
 
 
 @contextmanager
@@ -40,7 +41,8 @@ def staged(settled: SettledLoad, run_id: str, names: tuple[str, ...]) -> Iterato
 def job_of(settled: SettledLoad, run_id: str, names: tuple[str, ...]) -> LoadJob:
     """What the driver is to do."""
     scenario = settled.scenario
-    most = min(scenario.budgets.max_artifact_bytes + (1 << 20), _ARTIFACTS)
+    budget = scenario.budgets.max_artifact_bytes + (1 << 20)
+    room = settled.driver_policy.output.artifacts - _CONSOLE - _OTHERS
     return LoadJob(
         run_id=run_id, target=settled.target, seed=scenario.seed, script=scenario.script, schedule=scenario.schedule,
         planned_journeys=scenario.planned_journeys, max_in_flight=scenario.budgets.max_in_flight,
@@ -50,7 +52,7 @@ def job_of(settled: SettledLoad, run_id: str, names: tuple[str, ...]) -> LoadJob
         allowed_origins_env=scenario.allowed_origins_env, env_names=names,
         pins=tuple((place.host, place.port, place.address) for place in settled.places),
         denied=denied(settled.places) if settled.places else (),
-        caps=Caps(console=min(16 << 20, most), metrics=most))
+        caps=Caps(console=min(budget, _CONSOLE), metrics=min(budget, room)))
 
 
 def _copy(source: Path, target: Path) -> None:

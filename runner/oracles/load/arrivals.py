@@ -15,7 +15,7 @@ from itertools import islice
 from runner.load.job import Phase
 from runner.oracles.load.quantiles import CEILING_MS, Accuracy, Durations
 
-MOST_ARRIVALS = 250_000
+MOST_ARRIVALS = 50_000
 """How many starts are kept, eight bytes each (and for a moment four times that, to sort them)."""
 
 
