@@ -56,9 +56,9 @@ class OtherEngine:
 
 @contextmanager
 def with_images(opening: AbstractContextManager[OtherEngine]) -> Iterator[OtherEngine]:
-    """The engine, with our images loaded."""
+    """The engine, with the images that commands need."""
     with opening as engine:
-        built = engine.runner("images", "build")
+        built = engine.runner("images", "build", "command", "steward")
         assert built.returncode == 0, built.stderr
         yield engine
 

@@ -16,7 +16,7 @@ from second_engine import SecondEngine, second_engine
 @pytest.fixture(scope="module")
 def engine() -> Iterator[SecondEngine]:
     with second_engine() as one:
-        built = runner("images", "build", env=one.env)
+        built = runner("images", "build", "command", "steward", env=one.env)
         assert built.code == 0, built.err
         yield one
 

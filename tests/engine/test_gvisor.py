@@ -49,7 +49,7 @@ raise SystemExit(3)
 @pytest.fixture(scope="module")
 def engine() -> Iterator[SecondEngine]:
     with second_engine(RUNTIMES) as one:
-        built = runner("images", "build", env=one.env)
+        built = runner("images", "build", "command", "steward", env=one.env)
         assert built.code == 0, built.err
         yield one
 

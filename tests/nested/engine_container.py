@@ -59,8 +59,8 @@ class EngineContainer:
 
     def load_our_images(self) -> None:
         """From the cache that the host's build left."""
-        subprocess.run([sys.executable, "-m", "runner", "images", "build"], env=self.by_socket(), check=True,
-                       capture_output=True)
+        subprocess.run([sys.executable, "-m", "runner", "images", "build", "command", "steward"], env=self.by_socket(),
+                       check=True, capture_output=True)
 
     def objects(self) -> list[str]:
         """Containers and volumes on it, of whomever."""
