@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from io import BytesIO
 
 from runner.controller.loads.document import LoadFound
-from runner.controller.loads.reading import left_by, shown
+from runner.controller.loads.reading import LoadLeft, left_by
 from runner.controller.loads.request import SettledLoad
 from runner.evidence.observation import Observation
 from runner.evidence.verdict import Judged
-from runner.load.outcome import CONSOLE_FILE, METRICS_FILE
 from runner.oracles.judgement import Judgement
 from runner.oracles.load.model import Events, LoadJudgement
 
+Judging = Callable[[SettledLoad, str, LoadLeft], tuple[Events, LoadFound]]
 
-def load() -> None:
-    """Load what judges a run, which takes some 80 ms: there is time for it while the run is under way."""
+
+def load() -> Judging:
+    """What judges a run. It takes some 80 ms to load, and there is time for it while the run is under way."""
+    from runner.controller.loads.judged import judged  # start-up time: as said
+
+    return judged
 
 
 class LoadJudge:
@@ -31,19 +35,10 @@ class LoadJudge:
 
     def judge(self, observation: Observation) -> Judged:
         """The files are kept under their own names, so the observation keeps none."""
-        from runner.oracles.load.events import read_events  # start-up time: `load`
-        from runner.oracles.load.judge import judge_load
-        from runner.oracles.load.metrics import aggregate, with_outcome
-
         left = left_by(observation)
-        outcome, scenario = shown(left.outcome), self._settled.scenario
         self.left = left.files
-        self.events = read_events(left.files.get(CONSOLE_FILE, b""), self._run_id)
-        metrics = with_outcome(aggregate(BytesIO(left.files.get(METRICS_FILE, b"")), scenario), outcome)
-        judgement = judge_load(scenario, outcome, self.events, metrics,
-                               artifact_bytes=sum(map(len, left.files.values())))
-        self.found = LoadFound(outcome, judgement, metrics)
-        return Judged(replace(observation, artifacts=()), _as_judgement(judgement))
+        self.events, self.found = load()(self._settled, self._run_id, left)
+        return Judged(replace(observation, artifacts=()), _as_judgement(self.found.judgement))
 
 
 def _as_judgement(found: LoadJudgement) -> Judgement:
