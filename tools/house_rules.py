@@ -2,8 +2,8 @@
 
 Rules: import direction between rooms; the docker SDK only in its backend; no calls that hand bytes or control
 to the engine behind our back; no shell; no unpacking of archives; no ``__del__``; no import inside a function
-without a stated reason; no mutable state at module level; no bare ``except``; no re-runs and no skips in tests;
-file and function sizes; top-level entries.
+without a stated reason; no function that does nothing without saying so; no mutable state at module level; no bare
+``except``; no re-runs and no skips in tests; file and function sizes; top-level entries.
 """
 
 from __future__ import annotations
@@ -128,6 +128,21 @@ def check_functions(path: Path, tree: ast.Module, lines: list[str]) -> Iterator[
             yield Breach(path, inner[0].lineno, "an import inside a function states its reason in a comment")
 
 
+def check_bodies(path: Path, tree: ast.Module) -> Iterator[Breach]:
+    """A function that does nothing is a stub, unless a protocol describes it, a decorator makes something of it, or its
+    docstring begins with "Nothing".
+    """
+    described = {id(item) for node in ast.walk(tree) if isinstance(node, ast.ClassDef)
+                 and any(ast.unparse(base) == "Protocol" for base in node.bases) for item in node.body}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or node.decorator_list or id(node) in described:
+            continue
+        does = [item for item in node.body if not isinstance(item, ast.Pass) and not (
+            isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant))]
+        if not does and not (ast.get_docstring(node) or "").startswith("Nothing"):
+            yield Breach(path, node.lineno, f"{node.name} does nothing")
+
+
 def check_state(path: Path, tree: ast.Module) -> Iterator[Breach]:
     """Module-level names bound to mutable values are constants by name, and never rebound by ``global``."""
     for statement in tree.body:
@@ -167,7 +182,7 @@ def check_package() -> Iterator[Breach]:
         if len(lines) > MAX_FILE:
             yield Breach(path, len(lines), f"{len(lines)} lines, more than {MAX_FILE}")
         yield from (Breach(path, 1, f"{word} is not used here") for word in FORBIDDEN_TEXT if word in text)
-        for check in (check_imports, check_calls, check_state):
+        for check in (check_imports, check_calls, check_bodies, check_state):
             yield from check(path, tree)
         yield from check_functions(path, tree, lines)
     if statistics.median(sizes) > MAX_MEDIAN:
