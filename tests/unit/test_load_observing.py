@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import socket
-import threading
-import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,17 +14,18 @@ from load_runs import job_for
 from load_servers import Application, application, plain
 
 from runner.load.job import Observation
-from runner.load_driver.client import Client
+from runner.load_driver import observe as observing
+from runner.load_driver.client import Answer, Client, NoAnswer
 from runner.load_driver.observe import observe
 from runner.load_driver.stopping import Stop
 
 Server = bytes | Callable[[socket.socket, str], object]
 
 
-def looked(server: Server, look: Observation, env: dict[str, str] | None = None, *, stop: Stop | None = None,
-           seconds: float = 5.0, fixture_id: str | None = None, **job: Any) -> tuple[dict[str, Any], Application]:
+def looked(server: Server, look: Observation, env: dict[str, str] | None = None, *, fixture_id: str | None = None,
+           **job: Any) -> tuple[dict[str, Any], Application]:
     with application(server) as app:
-        seen = observe(Client(seconds=seconds), job_for(app.url, **job), look, env or {}, fixture_id, stop or Stop())
+        seen = observe(Client(), job_for(app.url, **job), look, env or {}, fixture_id, Stop())
     return seen, app
 
 
@@ -94,53 +95,80 @@ def test_another_origin_is_asked_if_it_is_allowed(more: dict[str, str]) -> None:
     assert (other.lines(), app.requests) == (["GET /s", "GET /t"], [])
 
 
-def until(deadline: float, interval: float) -> Observation:
-    return Observation("a", "/", {"/n": {"gte": 3}}, deadline_seconds=deadline, interval_seconds=interval)
+@dataclass
+class Polled(Stop):
+    """An application and a clock, which moves only where somebody waits. ``asked_at`` is when each try was made. After
+    ``patience`` waits the run is asked to end.
+    """
+
+    answers: list[Answer | NoAnswer]
+    takes: float = 0.0
+    patience: int = 1000
+    asked_at: list[float] = field(default_factory=list)
+    now: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__init__()
+
+    def pause(self, seconds: float) -> None:
+        self.now += max(seconds, 0.0)
+        self.patience -= 1
+        if not self.patience:
+            self.ask()
+
+    def __call__(self, *_: object) -> Answer:
+        """One try; the last answer comes again and again."""
+        self.asked_at.append(round(self.now, 6))
+        self.now += self.takes
+        found = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(found, NoAnswer):
+            raise found
+        return found
+
+    def look(self, monkeypatch: pytest.MonkeyPatch, deadline: float, interval: float) -> dict[str, Any]:
+        monkeypatch.setattr(observing, "time", SimpleNamespace(monotonic=lambda: self.now))
+        monkeypatch.setattr(Client, "ask", self)
+        look = Observation("a", "/", {"/n": {"gte": 3}}, deadline_seconds=deadline, interval_seconds=interval)
+        return observe(Client(), job_for("http://127.0.0.1:1"), look, {}, None, self)
 
 
-def counting(answers: list[bytes]) -> Callable[[socket.socket, str], None]:
-    """One after the other; the last one again and again."""
-    left = answers[::-1]
-
-    def answer(line: socket.socket, _: str) -> None:
-        line.sendall(left.pop() if len(left) > 1 else left[0])
-    return answer
+def holding(number: int) -> Answer:
+    return Answer(200, json.dumps({"n": number}).encode())
 
 
-def test_it_is_asked_until_it_holds() -> None:
-    seen, app = looked(counting([plain(500), state({"n": 1}), state({"n": 3})]), until(5, 0.1))
-    assert (seen["status"], seen["attempts"], len(app.requests)) == ("pass", 3, 3)
-    assert 0.2 <= seen["elapsed_seconds"] < 2
+def test_it_is_asked_until_it_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    polled = Polled([Answer(500, b""), holding(1), holding(3)])
+    seen = polled.look(monkeypatch, 5, 0.1)
+    assert (seen["status"], seen["attempts"], seen["elapsed_seconds"]) == ("pass", 3, 0.2)
+    assert polled.asked_at == [0, 0.1, 0.2]
 
 
-def test_what_never_holds_fails_with_its_last_reading_and_the_last_try_is_at_the_deadline() -> None:
-    begun = time.monotonic()
-    seen, app = looked(counting([state({"n": 1}), state({"n": 2}), plain(500)]), until(0.5, 0.2))
+def test_what_never_holds_fails_with_its_last_reading_and_the_last_try_is_at_the_deadline(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    polled = Polled([holding(1), holding(2), Answer(500, b"")])
+    seen = polled.look(monkeypatch, 0.5, 0.2)
     assert (seen["status"], seen["actual"], seen["attempts"]) == ("fail", {"/n": 2}, 4)
-    assert len(app.requests) == 4  # at 0, 0.2, 0.4 and 0.5
-    assert 0.5 <= time.monotonic() - begun < 3
+    assert polled.asked_at == [0, 0.2, 0.4, 0.5]
 
 
-def test_what_was_never_json_is_unknown() -> None:
-    seen, _ = looked(plain(503), until(0.3, 0.1))
+def test_what_was_never_json_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = Polled([Answer(503, b"")]).look(monkeypatch, 0.3, 0.1)
     assert (seen["status"], seen["attempts"]) == ("unknown", 4)
     assert "503" in seen["reason"]
 
 
-def test_an_application_that_never_answers_costs_no_more_than_one_request_beyond_the_deadline() -> None:
-    begun = time.monotonic()
-    seen, _ = looked(lambda line, _: line.recv(1), until(0.5, 0.1), seconds=0.4)
-    assert (seen["status"], seen["attempts"]) == ("unknown", 2)
-    assert time.monotonic() - begun < 0.5 + 0.4 + 0.5
+def test_an_application_that_never_answers_costs_no_more_than_one_request_beyond_the_deadline(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    polled = Polled([NoAnswer("no whole answer within 0.4 s")], takes=0.4)
+    seen = polled.look(monkeypatch, 0.5, 0.1)
+    assert (seen["status"], seen["attempts"], seen["elapsed_seconds"]) == ("unknown", 2, 0.8)
+    assert polled.asked_at == [0, 0.4]
 
 
-def test_asking_again_ends_when_the_run_does() -> None:
-    stop = Stop()
-    threading.Timer(0.2, stop.ask).start()
-    begun = time.monotonic()
-    seen, _ = looked(state({"n": 1}), until(60, 30), stop=stop)
-    assert (seen["status"], seen["attempts"] <= 2) == ("fail", True)
-    assert time.monotonic() - begun < 5
+def test_asking_again_ends_when_the_run_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    polled = Polled([holding(1)], patience=2)
+    seen = polled.look(monkeypatch, 600, 30)
+    assert (seen["status"], polled.asked_at) == ("fail", [0, 30, 60])
 
 
 def test_a_deep_document_is_no_answer_and_a_deep_expectation_is_compared() -> None:

@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -71,10 +70,8 @@ def test_who_hears_the_request_ends_in_its_own_way(tmp_path: Path) -> None:
 def test_an_early_end_can_be_asked_for(tmp_path: Path) -> None:
     stop = Stop()
     threading.Timer(0.2, stop.ask).start()
-    begun = time.monotonic()
     ended, _ = ran(tmp_path, "sleep", "60", stop=stop)
     assert (ended.stopped, ended.timed_out, ended.returncode) == (True, False, -signal.SIGTERM)
-    assert time.monotonic() - begun < 10
 
 
 def test_what_was_started_in_the_background_ends_too_unless_it_is_to_stay(tmp_path: Path) -> None:
@@ -91,10 +88,9 @@ def test_what_was_started_in_the_background_ends_too_unless_it_is_to_stay(tmp_pa
 
 def test_who_holds_the_output_open_holds_nobody_up(tmp_path: Path) -> None:
     out = Tail(100)
-    begun = time.monotonic()
-    ended, _ = ran(tmp_path, "sh", "-c", "echo said; setsid sleep 30 & exit 0", out=out)
+    ended, _ = ran(tmp_path, "sh", "-c", "echo said; setsid sh -c 'sleep 30; touch slept' & exit 0", out=out)
     assert (ended.returncode, out.text()) == (0, "said\n")
-    assert time.monotonic() - begun < 10
+    assert not (tmp_path / "slept").exists()
 
 
 def test_a_flood_is_counted_and_dropped(tmp_path: Path) -> None:
@@ -122,10 +118,8 @@ def test_a_signal_asks_for_the_end() -> None:
     try:
         stop.listen()
         os.kill(os.getpid(), signal.SIGTERM)
-        begun = time.monotonic()
-        stop.pause(60)
         assert stop.asked
-        assert time.monotonic() - begun < 5
+        stop.pause(10 ** 6)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
