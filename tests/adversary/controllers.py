@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,6 +26,7 @@ from runner.sources.native.write import write_native
 
 RUNNER = (sys.executable, "-m", "runner")
 SECONDS = 60.0
+SWEEPS = 20
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,15 @@ def is_alive(container: str) -> bool:
             if container in table.read_text():
                 return True
     return False
+
+
+def swept(left: Callable[[], list[str]]) -> None:
+    """Return once `gc` has left nothing of what ``left`` lists. So many calls must do, on a busy machine, too."""
+    for _ in range(SWEEPS):
+        done = finish([*RUNNER, "gc", "--grace", "3"])
+        if done.returncode == 0 and left() == []:
+            return
+    raise AssertionError((left(), done))
 
 
 def running(mark: str) -> list[str]:

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from controllers import RUNNER, finish, recorded, running, session_of, started
+from controllers import finish, recorded, running, session_of, started, swept
 from harness import of_session
 from waiting import eventually
 
@@ -81,8 +81,7 @@ def test_killed_controller_takes_its_containers_along(tmp_path: Path) -> None:
         controller.kill()
         controller.wait()
     eventually(lambda: running(mark) == [], "containers outlive their controller", 10)
-    eventually(lambda: finish([*RUNNER, "gc", "--grace", "3"]).returncode == 0 and of_session(mark) == [],
-               "gc leaves something")
+    swept(lambda: of_session(mark))
     assert not case.out.exists()
 
 
@@ -93,8 +92,7 @@ def test_killed_controller_whose_run_stopped_the_init(tmp_path: Path) -> None:
         mark = session_of("603001")
         controller.kill()
         controller.wait()
-    eventually(lambda: finish([*RUNNER, "gc", "--grace", "3"]).returncode == 0 and of_session(mark) == [],
-               "gc leaves something")
+    swept(lambda: of_session(mark))
 
 
 def test_sweep_spares_the_living(tmp_path: Path) -> None:
@@ -107,8 +105,7 @@ def test_sweep_spares_the_living(tmp_path: Path) -> None:
             mark = session_of("602000")
             controller.kill()
             controller.wait()
-        eventually(lambda: finish([*RUNNER, "gc", "--grace", "3"]).returncode == 0 and of_session(mark) == [],
-                   "gc leaves something")
+        swept(lambda: of_session(mark))
         assert of_session(living) == before
         assert len(running(living)) == 2
         other.terminate()
