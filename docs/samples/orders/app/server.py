@@ -1,7 +1,8 @@
-"""Orders, each with the key of whoever sent it. With ``--careless`` it looks first and books later; with
-``--forgetful`` it answers a copy with another order.
+"""Orders, each with the key of whoever sent it. With ``--careless`` it looks first and books later, when all three
+copies have looked; with ``--forgetful`` it answers a copy with another order.
 """
 
+import itertools
 import json
 import sys
 import threading
@@ -10,9 +11,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote
 
 WRONG = sys.argv[1] if len(sys.argv) > 1 else ""
+COPIES = 3
 LOCK = threading.Lock()
+NUMBERS = itertools.count(1)
 ORDERS = {}
 KNOWN = {}
+LOOKED = []
 
 
 class Orders(BaseHTTPRequestHandler):
@@ -37,14 +41,16 @@ class Orders(BaseHTTPRequestHandler):
         key = self.headers["Idempotency-Key"]
         if WRONG == "--careless":
             known = KNOWN.get(key)
-            time.sleep(0.1)  # the payment
+            LOOKED.append(key)
+            while LOOKED.count(key) < COPIES:
+                time.sleep(0.01)  # the payment
             return self.book(key, known)
         with LOCK:
             return self.book(key, KNOWN.get(key))
 
     def book(self, key, known):
         if known is None:
-            known = KNOWN[key] = len(ORDERS) + 1
+            known = KNOWN[key] = next(NUMBERS)
             ORDERS[known] = key
         self.answer(201, {"order": known if WRONG != "--forgetful" else time.monotonic_ns()})
 
