@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,6 +14,8 @@ DOCS = ROOT / "docs"
 TOP = tuple(ROOT / name for name in ("README.md", "CHANGELOG.md", "SECURITY.md"))
 PAGES = (TOP[0], *sorted(DOCS.glob("*.md")))
 """Pages whose examples are run."""
+
+SCRIPT = "python3 -c "
 
 _FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
@@ -26,9 +30,17 @@ class Step(NamedTuple):
 
 
 def examples(page: Path) -> list[list[Step]]:
-    """The ``console`` blocks of a page, each as its commands in order."""
-    return [list(_steps(body)) for kind, body in _FENCE.findall(page.read_text(encoding="utf-8"))
-            if kind == "console"]
+    """The examples of a page: a ``console`` block as its commands in order, a ``python`` block as one command that
+    prints the ``text`` block after it.
+    """
+    blocks = [*_FENCE.findall(page.read_text(encoding="utf-8")), ("", "")]
+    found = []
+    for (kind, body), (next_kind, next_body) in pairwise(blocks):
+        if kind == "console":
+            found.append(list(_steps(body)))
+        if kind == "python":
+            found.append([Step(f"{SCRIPT}{shlex.quote(body)}", next_body if next_kind == "text" else "")])
+    return found
 
 
 def _steps(body: str) -> Iterator[Step]:

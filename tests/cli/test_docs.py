@@ -14,26 +14,29 @@ from typing import get_args
 
 import click
 import pytest
-from docs_pages import DOCS, PAGES, ROOT, TOP, anchors, examples, links, section
+from docs_pages import DOCS, PAGES, ROOT, SCRIPT, TOP, anchors, examples, links, section
 
 from runner import errors
 from runner.browser.faults import ApiFaultType, StateFaultType
 from runner.browser.outcome import SignalKind
 from runner.cli.chaos import PERSONAS
 from runner.cli.chaos import command as chaos
-from runner.evidence import result, session_record
+from runner.cli.verify import command as verify
+from runner.evidence import load_record, result, session_record
 from runner.incidents.noise import RULES
 from runner.payload.rules import MESSAGES
 from runner.sandbox.exit import Cause
 
 GUIDE, EVIDENCE = DOCS / "command-replay.md", DOCS / "evidence-format.md"
-FAILURES, BROWSER = DOCS / "failure-modes.md", DOCS / "browser-chaos.md"
+FAILURES = DOCS / "failure-modes.md"
+BROWSER, LOADS = DOCS / "browser-chaos.md", DOCS / "load-scenarios.md"
 RECORDS = (result.Result, result.Sample, result.StreamRecord, result.FingerprintRecord, result.ImageRecord,
            result.PolicyRecord, result.Drift, result.ChangeRecord, result.ArtifactRecord, result.MatchRecord,
            result.ContractRecord, result.EventsRecord, session_record.SessionRecord, session_record.SessionRun,
            session_record.SeenFailure, session_record.StepTaken, session_record.NoiseRecord,
            session_record.LaneRecord, session_record.FailureVerdict, session_record.BrowserRecord,
-           session_record.TargetRecord, session_record.FileRecord)
+           session_record.TargetRecord, session_record.FileRecord, load_record.LoadRecord,
+           load_record.AssertionRecord, load_record.PhaseRecord)
 VOLATILE = (
     (r"sha256:[0-9a-f]{64}", "<id>"),
     (r"\b[0-9a-f]{64}\b", "<digest>"),
@@ -79,7 +82,7 @@ def copy_samples(place: Path) -> None:
 def test_an_example_starts_with_a_runner_command(page: Path) -> None:
     """What must not be run is fenced as text, so that no example goes unrun by mistake."""
     for steps in examples(page):
-        assert steps[0].command.startswith("runner "), steps[0]
+        assert steps[0].command.startswith(("runner ", SCRIPT)), steps[0]
         assert not any(" # " in step.command for step in steps), steps
 
 
@@ -122,9 +125,10 @@ def test_every_option_is_described(name: str) -> None:
     assert {option for option in options if not re.search(rf"`{option}[ `]", described)} == set()
 
 
-def test_every_option_of_a_recording_is_described() -> None:
-    described = BROWSER.read_text(encoding="utf-8")
-    options = {max(each.opts, key=len) for each in chaos.params if isinstance(each, click.Option)}
+@pytest.mark.parametrize(("command", "page"), [(chaos, BROWSER), (verify, LOADS)], ids=["chaos", "verify"])
+def test_every_option_of_a_command_with_a_page_of_its_own_is_described(command: click.Command, page: Path) -> None:
+    described = page.read_text(encoding="utf-8")
+    options = {max(each.opts, key=len) for each in command.params if isinstance(each, click.Option)}
     assert {option for option in options if not re.search(rf"`{option}[ `]", described)} == set()
 
 
