@@ -16,7 +16,7 @@ LOCK = threading.Lock()
 NUMBERS = itertools.count(1)
 ORDERS = {}
 KNOWN = {}
-LOOKED = []
+PAYMENTS = {}
 
 
 class Orders(BaseHTTPRequestHandler):
@@ -41,9 +41,7 @@ class Orders(BaseHTTPRequestHandler):
         key = self.headers["Idempotency-Key"]
         if WRONG == "--careless":
             known = KNOWN.get(key)
-            LOOKED.append(key)
-            while LOOKED.count(key) < COPIES:
-                time.sleep(0.01)  # the payment
+            PAYMENTS.setdefault(key, threading.Barrier(COPIES)).wait()
             return self.book(key, known)
         with LOCK:
             return self.book(key, KNOWN.get(key))
