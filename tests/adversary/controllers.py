@@ -26,7 +26,8 @@ from runner.sources.native.write import write_native
 
 RUNNER = (sys.executable, "-m", "runner")
 SECONDS = 60.0
-SWEEPS = 20
+SWEEPS = 15
+"""Calls of `gc`: some 10 s where nothing else runs, and 30 s on a busy machine."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,7 @@ def is_alive(container: str) -> bool:
 
 
 def swept(left: Callable[[], list[str]]) -> None:
-    """Return once `gc` has left nothing of what ``left`` lists. So many calls must do, on a busy machine, too."""
+    """Return once `gc` has left nothing of what ``left`` lists; fails with what both said last."""
     for _ in range(SWEEPS):
         done = finish([*RUNNER, "gc", "--grace", "3"])
         if done.returncode == 0 and left() == []:

@@ -52,7 +52,9 @@ def said_of(answer: bytes | Callable[[socket.socket, str], object], seconds: flo
     trickle(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5000\r\n"), trickle(b"HT"),
     trickle(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 100 Continue\r\n")])
 def test_a_request_has_one_clock_for_all_of_it(answer: Callable[[socket.socket, str], object]) -> None:
+    begun = time.monotonic()
     assert said_of(answer, 0.3) == "no whole answer within 0.3 s"
+    assert time.monotonic() - begun < 2
 
 
 def test_nobody_is_left_waiting_for_an_application_that_trickles() -> None:

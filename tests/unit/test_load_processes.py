@@ -7,10 +7,11 @@ import signal
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from runner.load_driver import processes
+from runner.load_driver import processes, stopping
 from runner.load_driver.copying import Copier, Tail
 from runner.load_driver.processes import Ended, end_group, run
 from runner.load_driver.stopping import Stop
@@ -88,7 +89,7 @@ def test_what_was_started_in_the_background_ends_too_unless_it_is_to_stay(tmp_pa
 
 def test_who_holds_the_output_open_holds_nobody_up(tmp_path: Path) -> None:
     out = Tail(100)
-    ended, _ = ran(tmp_path, "sh", "-c", "echo said; setsid sh -c 'sleep 30; touch slept' & exit 0", out=out)
+    ended, _ = ran(tmp_path, "sh", "-c", "echo said; setsid sh -c 'sleep 10; touch slept' & exit 0", out=out)
     assert (ended.returncode, out.text()) == (0, "said\n")
     assert not (tmp_path / "slept").exists()
 
@@ -119,7 +120,21 @@ def test_a_signal_asks_for_the_end() -> None:
         stop.listen()
         os.kill(os.getpid(), signal.SIGTERM)
         assert stop.asked
-        stop.pause(10 ** 6)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def test_a_pause_ends_when_the_end_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After the third slice, and long before its own end."""
+    stop, slices = Stop(), []
+
+    def sleep(seconds: float) -> None:
+        slices.append(seconds)
+        if len(slices) == 3:
+            stop.ask()
+    monkeypatch.setattr(stopping, "time", SimpleNamespace(monotonic=lambda: 0.02 * len(slices), sleep=sleep))
+    stop.pause(60)
+    assert len(slices) == 3
+    stop.pause(60)
+    assert len(slices) == 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,7 @@ MIB = 1 << 20
 
 def caps(place: Path, budget: int) -> Caps:
     scenario = place / "scenario"
-    scenario.mkdir()
-    for path in (BUNDLE / "scenario").rglob("*"):
-        if path.is_file():
-            copy = scenario / path.relative_to(BUNDLE / "scenario")
-            copy.parent.mkdir(exist_ok=True)
-            copy.write_bytes(path.read_bytes())
+    shutil.copytree(BUNDLE / "scenario", scenario)
     manifest: dict[str, Any] = json.loads((scenario / "manifest.json").read_bytes())
     manifest["budgets"]["max_artifact_bytes"] = budget
     (scenario / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
