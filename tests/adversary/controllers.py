@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from pathlib import Path
 import yaml
 from docker.errors import APIError
 from harness import POLICY, RUNTIME, Command, Files, backend, engine, seal_limits, workload_of, write_files
-from waiting import eventually
+from waiting import DEADLINE, eventually
 
 from runner.case import RecordedEnvironment, RecordedExecution
 from runner.oracles.contract import Contract
@@ -26,8 +27,6 @@ from runner.sources.native.write import write_native
 
 RUNNER = (sys.executable, "-m", "runner")
 SECONDS = 60.0
-SWEEPS = 15
-"""Calls of `gc`: some 10 s where nothing else runs, and 30 s on a busy machine."""
 
 
 @dataclass(frozen=True)
@@ -128,12 +127,10 @@ def is_alive(container: str) -> bool:
 
 
 def swept(left: Callable[[], list[str]]) -> None:
-    """Return once `gc` has left nothing of what ``left`` lists; fails with what both said last."""
-    for _ in range(SWEEPS):
-        done = finish([*RUNNER, "gc", "--grace", "3"])
-        if done.returncode == 0 and left() == []:
-            return
-    raise AssertionError((left(), done))
+    """Return once `gc` has left nothing of what ``left`` lists; after the deadline fail with what both said last."""
+    end = time.monotonic() + DEADLINE
+    while (done := finish([*RUNNER, "gc", "--grace", "3"])).returncode != 0 or left() != []:
+        assert time.monotonic() < end, (left(), done)
 
 
 def running(mark: str) -> list[str]:
